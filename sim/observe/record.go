@@ -1,0 +1,197 @@
+package observe
+
+import "servesim/sim"
+
+// Outcome says how a request left the system. Every request has exactly one.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Completed: the client got every token.
+	Completed Outcome = iota
+	// Rejected: the engine refused or dropped it; Request.Reason says why.
+	Rejected
+	// TimedOut: it was not finished when the client's timeout ended.
+	TimedOut
+	// Cancelled: the client gave it up before it was finished.
+	Cancelled
+	// Unfinished: the run ended first, by its horizon or because a request
+	// that can never fit blocked the queue.
+	Unfinished
+)
+
+// String returns the name of o as records and reports spell it.
+func (o Outcome) String() string {
+	switch o {
+	case Completed:
+		return "completed"
+	case Rejected:
+		return "rejected"
+	case TimedOut:
+		return "timed_out"
+	case Cancelled:
+		return "cancelled"
+	case Unfinished:
+		return "unfinished"
+	}
+	return "unknown"
+}
+
+// Outcomes lists every outcome, in order.
+func Outcomes() []Outcome {
+	return []Outcome{Completed, Rejected, TimedOut, Cancelled, Unfinished}
+}
+
+// Never marks an instant of a Request that did not come about.
+const Never = sim.Time(-1)
+
+// Request is what became of one request. The instants are at the engine; they
+// satisfy Arrival ≤ Sent ≤ Scheduled ≤ First ≤ Last ≤ End, as far as they came about.
+//
+// What the client sees is
+//
+//	TTFT = (Sent-Arrival) + (Scheduled-Sent) + (First-Scheduled)     network, queue, prefill
+//	E2E  = TTFT + (Last-First) + Response                            decode, network
+type Request struct {
+	// ID, Name, Line, Class, Session and Priority are those of the workload's request.
+	ID       int64
+	Name     string
+	Line     int64
+	Class    string
+	Session  int64
+	Priority int32
+	// Replica is the engine that served it, from 0.
+	Replica int32
+	// Outcome says how it ended, and Reason why it was rejected or left unfinished.
+	Outcome Outcome
+	Reason  string
+
+	// Arrival is when the client made the call.
+	Arrival sim.Time
+	// Sent is when it joined the engine's queue: Arrival plus the network's and
+	// the front end's delay. Never if it ended before.
+	Sent sim.Time
+	// Scheduled is when the step that first computed any of its tokens began, or Never.
+	Scheduled sim.Time
+	// First is when its first output token was made, or Never.
+	First sim.Time
+	// Last is when its latest output token was made, or Never.
+	Last sim.Time
+	// End is when it left the system: Last if it completed, the instant of the
+	// rejection, timeout or cancellation otherwise.
+	End sim.Time
+	// Response is the network's delay of the answer.
+	Response sim.Duration
+
+	// Prompt is the prompt's length in tokens.
+	Prompt int32
+	// Wanted is the number of output tokens that the workload asked for.
+	Wanted int32
+	// Output is the number of output tokens made. A completed request has
+	// fewer than Wanted only where max_model_len cut it off.
+	Output int32
+	// Cached is the number of prompt tokens that a prefix cache saved.
+	Cached int32
+	// Preemptions counts how often it lost its KV blocks.
+	Preemptions int32
+	// Computed is the number of tokens that were run through the model for it,
+	// prompt and output alike. For a completed request it is
+	// Prompt + Output - 1 - Cached + Recomputed.
+	Computed int64
+	// Recomputed is the number of those that were run again because a
+	// preemption had dropped them.
+	Recomputed int64
+	// MaxGap is the longest time between two successive output tokens, 0 if
+	// there were not two.
+	MaxGap sim.Duration
+}
+
+// Gaps is a run of inter-token gaps: each of Seqs sequences saw Steps gaps in
+// a row, of First, First+Inc, First+2·Inc and so on.
+type Gaps struct {
+	Seqs  int32
+	Steps int64
+	First sim.Duration
+	Inc   sim.Duration
+}
+
+// Chunk is the part of one request's prompt that a step computes.
+type Chunk struct {
+	// ID is the request's.
+	ID int64
+	// Start is the number of its tokens computed before, Tokens the number
+	// computed by this step.
+	Start, Tokens int32
+	// Resumed tells that the request had been preempted and its tokens are
+	// being computed again.
+	Resumed bool
+}
+
+// StepRun is one or more engine steps in a row with the same batch, whose
+// durations are First, First+Inc, First+2·Inc and so on. A run of one batch
+// may be cut into several StepRuns at any step: only its expansion into steps
+// has meaning.
+type StepRun struct {
+	// Replica is the engine, from 0.
+	Replica int32
+	// Start is when the first step began.
+	Start sim.Time
+	// Steps is the number of steps, at least 1; 1 if Chunks is not empty.
+	Steps int64
+	// First is the duration of the first step, Inc how much longer each
+	// following one is.
+	First, Inc sim.Duration
+	// Decodes is the number of sequences that decode one token in each step,
+	// DecodeKV the sum of their context lengths in tokens in the first one.
+	Decodes  int32
+	DecodeKV int64
+	// Chunks are the prompt chunks of the step.
+	Chunks []Chunk
+	// Gaps are the inter-token gaps that end in these steps.
+	Gaps []Gaps
+	// Running and Waiting are the numbers of requests that hold a slot and that
+	// queue for one, taken when the run began, after its admissions.
+	Running, Waiting int32
+	// Preempted is the number of requests preempted to form the first step.
+	Preempted int32
+	// BlocksUsed is the number of KV blocks in use in the last step.
+	BlocksUsed int64
+}
+
+// Duration returns how long all the steps of r last.
+func (r *StepRun) Duration() sim.Duration {
+	n := sim.Duration(r.Steps)
+	return n*r.First + r.Inc*(n*(n-1)/2)
+}
+
+// Sink takes the records of a run as they come about. A sink must not keep or
+// change what it is given: the engine uses it again. An error ends the run.
+type Sink interface {
+	// Request takes a request that has left the system, in order of End, then ID.
+	Request(*Request) error
+	// Step takes the next steps of an engine, in order of Start.
+	Step(*StepRun) error
+}
+
+// Tee is a Sink that hands each record to each of its sinks in turn.
+type Tee []Sink
+
+// Request implements Sink.
+func (t Tee) Request(r *Request) error {
+	for _, s := range t {
+		if err := s.Request(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Step implements Sink.
+func (t Tee) Step(r *StepRun) error {
+	for _, s := range t {
+		if err := s.Step(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
