@@ -1,0 +1,133 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// may is policy: the code of a package may import these of servesim's own
+// packages and no others. Widening a row is a design decision, not a build
+// fix. A row's package may be a test's import anywhere: tests cross layers.
+func may() map[string][]string {
+	return map[string][]string{
+		"sim":               {},
+		"sim/workload":      {"sim"},
+		"sim/kv":            {},
+		"sim/scheduler":     {"sim/kv"},
+		"sim/gpu":           {"sim", "profiles", "models"},
+		"sim/observe":       {"sim"},
+		"sim/engine":        {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe"},
+		"internal/stepwise": {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine"},
+		"internal/arch":     {},
+		"analysis":          {"sim", "sim/observe"},
+		"report":            {"analysis", "sim", "sim/observe"},
+		"profiles":          {},
+		"models":            {},
+		"cmd/servesim":      {"*"},
+	}
+}
+
+// libraries says which packages may import a library from outside the standard
+// library, by its path or a prefix of it. A library that isn't here needs a row.
+func libraries() map[string][]string {
+	return map[string][]string{
+		"github.com/BurntSushi/toml":           {"cmd/servesim", "sim/gpu", "sim/workload"},
+		"github.com/klauspost/compress":        {"sim/workload", "sim/observe", "cmd/servesim"},
+		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
+		"github.com/spf13/cobra":               {"cmd/servesim"},
+		"github.com/spf13/pflag":               {"cmd/servesim"},
+		"golang.org/x/term":                    {"cmd/servesim"},
+		"gonum.org/v1/gonum/stat/distuv":       {"sim/workload"},
+		"gonum.org/v1/gonum/stat/combin":       {},
+		"gonum.org/v1/gonum/stat":              {"analysis", "sim/workload"},
+		"gonum.org/v1/gonum/mathext":           {"sim/workload", "analysis"},
+		"github.com/google/go-cmp/cmp":         {},
+		"pgregory.net/rapid":                   {},
+		"github.com/google/go-cmp/cmp/cmpopts": {},
+	}
+}
+
+// importFaults returns the imports of s, which isn't a test, that policy forbids.
+func importFaults(s *source) []string {
+	if s.test {
+		return nil
+	}
+	allowed, known := may()[s.dir]
+	if !known {
+		return []string{fmt.Sprintf("%s: package %s has no row in the import table; say there what it may import", s.name, s.dir)}
+	}
+	var faults []string
+	for _, p := range s.imports() {
+		own, ours := strings.CutPrefix(p, module+"/")
+		if ours && !slices.Contains(allowed, own) && !slices.Contains(allowed, "*") {
+			faults = append(faults, fmt.Sprintf("%s: %s may not import %s; it may import %v", s.name, s.dir, own, allowed))
+		}
+		if !ours && strings.Contains(strings.SplitN(p, "/", 2)[0], ".") && !libraryAllowed(p, s.dir) {
+			faults = append(faults, fmt.Sprintf("%s: %s may not import %s; see the table of libraries", s.name, s.dir, p))
+		}
+	}
+	return faults
+}
+
+// libraryAllowed tells whether the package in dir may import library p. The
+// longest matching row decides.
+func libraryAllowed(p, dir string) bool {
+	best, dirs := "", []string(nil)
+	for lib, d := range libraries() {
+		if (p == lib || strings.HasPrefix(p, lib+"/")) && len(lib) > len(best) {
+			best, dirs = lib, d
+		}
+	}
+	return slices.Contains(dirs, dir)
+}
+
+func TestImports(t *testing.T) {
+	check(t, false, importFaults)
+}
+
+// TestEveryRowHasAPackage keeps the table from naming what isn't there.
+func TestEveryRowHasAPackage(t *testing.T) {
+	have := map[string]bool{}
+	for _, s := range sources(t) {
+		have[s.dir] = true
+	}
+	for dir := range may() {
+		if !have[dir] {
+			t.Errorf("the import table has a row for %s, which has no Go file; delete the row or add the package", dir)
+		}
+	}
+}
+
+// TestImportTableIsAcyclic says it before the compiler does, and for rows whose
+// imports aren't used yet.
+func TestImportTableIsAcyclic(t *testing.T) {
+	table := may()
+	state := map[string]int{} // 1 is open, 2 is done
+	var visit func(dir string, trail []string)
+	visit = func(dir string, trail []string) {
+		if state[dir] == 1 {
+			t.Errorf("the import table has a cycle: %s", strings.Join(append(trail, dir), " -> "))
+		}
+		if state[dir] != 0 {
+			return
+		}
+		state[dir] = 1
+		for _, next := range table[dir] {
+			if next != "*" {
+				visit(next, append(trail, dir))
+			}
+		}
+		state[dir] = 2
+	}
+	dirs := make([]string, 0, len(table))
+	for dir := range table {
+		dirs = append(dirs, dir)
+	}
+	sort.Strings(dirs)
+	for _, dir := range dirs {
+		visit(dir, nil)
+	}
+}
