@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The exit codes of every verb.
+const (
+	exitOK     = 0 // the work is done
+	exitFailed = 1 // the work failed: a mismatch, a full disk, an interrupt
+	exitUsage  = 2 // the command line, or a file that it names, is at fault
+	exitSLO    = 3 // the run is done, and missed a limit that it had to meet
+)
+
+// An env is the world as a command may see it; tests pass buffers.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	tty            bool // stderr is a terminal, so a progress bar is welcome
+}
+
+// errMissedSLO ends a command whose result is good and whose limits were not met.
+var errMissedSLO = errors.New("a limit was missed")
+
+// errMismatch ends a command that found what it looked for to be wrong, and has
+// said so.
+var errMismatch = errors.New("mismatch")
+
+// report writes err for people and returns the exit code that it asks for.
+func (e env) report(err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errMismatch):
+		return exitFailed
+	case errors.Is(err, errMissedSLO):
+		e.complain(err)
+		return exitSLO
+	case errors.Is(err, context.Canceled):
+		e.complain(errors.New("interrupted; nothing was written"))
+		return exitFailed
+	case errors.As(err, &usage):
+		e.complain(err)
+		return exitUsage
+	}
+	e.complain(err)
+	return exitFailed
+}
+
+// complain writes each line of err to stderr under the program's name.
+func (e env) complain(err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(e.stderr, "servesim: %s\n", strings.TrimRight(line, "\n"))
+	}
+}
+
+// warn writes a warning to stderr.
+func (e env) warn(format string, args ...any) {
+	fmt.Fprintf(e.stderr, "servesim: warning: "+format+"\n", args...)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := Main(ctx, env{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// Main runs servesim with args, those after the program's name, in the world e
+// and returns its exit code. Cancelling ctx ends a run early and cleanly.
+func Main(ctx context.Context, e env, args []string) int {
+	root := newRoot(e)
+	root.SetArgs(args)
+	return e.report(root.ExecuteContext(ctx))
+}
+
+// newRoot returns the command with all its verbs.
+func newRoot(e env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "servesim",
+		Short: "Simulate an LLM serving engine on a request trace, and explain its tail latency",
+		Long: `servesim replays a request trace through a discrete-event model of an LLM serving
+engine on a GPU profile and reports TTFT, TPOT, ITL, the worst gap of each request, E2E and goodput.
+
+Exit codes: 0 all went well, 1 the work failed, 2 the command line or a file that it
+names is at fault, 3 a limit that had to be met was missed.`,
+		Example: `  servesim run
+  servesim compare --vary enable_chunked_prefill=true,false
+  servesim list policies`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; see servesim --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(verbs(e)...)
+	return root
+}
+
+// verbs is the whole list: a new verb is one file and one line here.
+func verbs(e env) []*cobra.Command {
+	return []*cobra.Command{
+		newVersion(e, nil),
+	}
+}
+
+// arguments wraps a cobra rule about arguments so that breaking it is a fault
+// of the command line.
+func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := rule(cmd, args)
+		var usage *usageError
+		if err == nil || errors.As(err, &usage) {
+			return err
+		}
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	}
+}
