@@ -84,21 +84,21 @@ func TestExportedNamesHaveComments(t *testing.T) { check(t, false, commentFaults
 
 func TestNoDebt(t *testing.T) { check(t, true, debtFaults) }
 
-// TestEveryPackageHasDoc wants a doc.go with the package comment in every
-// folder of code. A command's doc.go is its manual.
+// TestEveryPackageHasDoc wants the package comment of every folder of code in
+// its doc.go, or in its file if it has only one.
 func TestEveryPackageHasDoc(t *testing.T) {
-	code, doc := map[string]bool{}, map[string]bool{}
+	files, doc := map[string]int{}, map[string]string{}
 	for _, s := range sources(t) {
 		if s.test {
 			continue
 		}
-		code[s.dir] = true
-		if strings.HasSuffix(s.name, "/doc.go") && s.ast.Doc != nil {
-			doc[s.dir] = true
+		files[s.dir]++
+		if s.ast.Doc != nil {
+			doc[s.dir] = s.name
 		}
 	}
-	for dir := range code {
-		if !doc[dir] {
+	for dir, n := range files {
+		if n > 1 && !strings.HasSuffix(doc[dir], "/doc.go") || doc[dir] == "" {
 			t.Errorf("%s has no doc.go with a package comment; say what the package is, and what it isn't", dir)
 		}
 	}

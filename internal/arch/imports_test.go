@@ -17,10 +17,11 @@ func may() map[string][]string {
 		"sim/workload":      {"sim"},
 		"sim/kv":            {},
 		"sim/scheduler":     {"sim/kv"},
-		"sim/gpu":           {"sim", "profiles", "models"},
+		"sim/gpu":           {"sim", "internal/strict", "profiles", "models"},
 		"sim/observe":       {"sim"},
 		"sim/engine":        {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe"},
 		"internal/stepwise": {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine"},
+		"internal/strict":   {},
 		"internal/arch":     {},
 		"analysis":          {"sim", "sim/observe"},
 		"report":            {"analysis", "sim", "sim/observe"},
@@ -34,7 +35,7 @@ func may() map[string][]string {
 // library, by its path or a prefix of it. A library that isn't here needs a row.
 func libraries() map[string][]string {
 	return map[string][]string{
-		"github.com/BurntSushi/toml":           {"cmd/servesim", "sim/gpu", "sim/workload"},
+		"github.com/BurntSushi/toml":           {"internal/strict", "cmd/servesim", "sim/gpu"},
 		"github.com/klauspost/compress":        {"sim/workload", "sim/observe", "cmd/servesim"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},

@@ -1,15 +1,15 @@
-package main
+package strict
 
 import (
 	"fmt"
 	"strings"
 )
 
-// keyLines returns the line, from 1, at which each dotted key and each table
+// Lines returns the line, from 1, at which each dotted key and each table
 // of a TOML document begins. Members of an array of tables are a.b[0], a.b[1]
 // and so on. The document is one that parses: the scan finds keys and nothing
 // else, and a key inside an inline table has the line of the table's key.
-func keyLines(text string) map[string]int {
+func Lines(text string) map[string]int {
 	s := lineScan{lines: map[string]int{}, counts: map[string]int{}}
 	for i, line := range strings.Split(text, "\n") {
 		s.line(i+1, strings.TrimSpace(line))
@@ -17,7 +17,7 @@ func keyLines(text string) map[string]int {
 	return s.lines
 }
 
-// lineScan is the state of keyLines.
+// lineScan is the state of Lines.
 type lineScan struct {
 	lines  map[string]int
 	counts map[string]int // members of each array of tables
@@ -166,9 +166,9 @@ func join(a, b string) string {
 	return a + "." + b
 }
 
-// position returns file and line of a key, or of the nearest table around it
+// Position returns file and line of a key, or of the nearest table around it
 // that was written, or the file alone.
-func position(file string, lines map[string]int, key string) string {
+func Position(file string, lines map[string]int, key string) string {
 	for key != "" {
 		if n, ok := lines[key]; ok {
 			return fmt.Sprintf("%s:%d", file, n)

@@ -1,4 +1,4 @@
-package main
+package strict
 
 import (
 	"encoding"
@@ -12,30 +12,58 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// parseTOML returns the tables and values of a TOML document, unjudged. The
-// error names file and line.
-func parseTOML(file, text string) (map[string]any, error) {
+// A Fault is one thing wrong with a file.
+type Fault struct {
+	// Where is the file and line, or what else gave the value, or empty.
+	Where string
+	// Key is the dotted key, or empty.
+	Key string
+	// Text says what was found and what is allowed.
+	Text string
+}
+
+// Error returns "where: key: text", without the parts that are empty.
+func (f Fault) Error() string {
+	parts := make([]string, 0, 3)
+	for _, p := range []string{f.Where, f.Key, f.Text} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// Parse returns the tables and values of a TOML document, unjudged. The error
+// is a Fault that names file and line.
+func Parse(file, text string) (map[string]any, error) {
 	tree := map[string]any{}
 	_, err := toml.Decode(text, &tree)
 	if perr, ok := err.(toml.ParseError); ok {
-		return nil, usagef("%s:%d: %s", file, perr.Position.Line, perr.Message)
+		return nil, Fault{Where: fmt.Sprintf("%s:%d", file, perr.Position.Line), Text: perr.Message}
 	}
 	if err != nil {
-		return nil, usagef("%s: %w", file, err)
+		return nil, Fault{Where: file, Text: err.Error()}
 	}
 	return tree, nil
 }
 
-// A decoder puts a tree of TOML values into Go structs and keeps every fault
-// it meets. A key that the struct lacks is a fault.
+// Decode puts tree, as Parse returns it, into the struct that into points to,
+// and returns every fault. where tells where a key was written.
+func Decode(tree map[string]any, into any, where func(key string) string) []Fault {
+	d := decoder{where: where}
+	d.table("", tree, reflect.ValueOf(into).Elem())
+	return d.faults
+}
+
+// decoder is the state of Decode.
 type decoder struct {
-	where  func(key string) string // where a key was written
-	faults []fault
+	where  func(key string) string
+	faults []Fault
 }
 
 // fault notes what is wrong with key.
 func (d *decoder) fault(key, format string, args ...any) {
-	d.faults = append(d.faults, fault{where: d.where(key), key: key, text: fmt.Sprintf(format, args...)})
+	d.faults = append(d.faults, Fault{d.where(key), key, fmt.Sprintf(format, args...)})
 }
 
 // table puts tree, the table called key, into the struct v.
@@ -48,17 +76,11 @@ func (d *decoder) table(key string, tree map[string]any, v reflect.Value) {
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		i := slices.Index(names, name)
 		if i < 0 {
-			d.fault(join(key, name), "unknown key; %s", unlike(name, names))
+			d.fault(join(key, name), "unknown key; %s", Unlike(name, names))
 			continue
 		}
 		d.value(join(key, name), tree[name], v.FieldByIndex(fields[i].index))
 	}
-}
-
-// A tomlField is a field of a struct under the name that TOML has for it.
-type tomlField struct {
-	name  string
-	index []int
 }
 
 // value puts x into v, whatever the kinds of both.
@@ -204,24 +226,4 @@ func describe(x any) string {
 		return fmt.Sprintf("%v", v)
 	}
 	return fmt.Sprintf("the value %v", x)
-}
-
-// tomlFields returns the fields of struct type t that TOML can set. The fields
-// of an embedded struct count as t's own.
-func tomlFields(t reflect.Type) []tomlField {
-	var list []tomlField
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		switch {
-		case name == "-" || !f.IsExported():
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
-			for _, sub := range tomlFields(f.Type) {
-				list = append(list, tomlField{sub.name, append([]int{i}, sub.index...)})
-			}
-		case name != "":
-			list = append(list, tomlField{name, []int{i}})
-		}
-	}
-	return list
 }

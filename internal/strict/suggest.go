@@ -1,14 +1,14 @@
-package main
+package strict
 
 import (
 	"fmt"
 	"strings"
 )
 
-// nearest returns the name closest to word by edit distance, of those at most
+// Nearest returns the name closest to word by edit distance, of those at most
 // a third of word's length away (but always those 2 away); ok is false if
 // there is none.
-func nearest(word string, names []string) (best string, ok bool) {
+func Nearest(word string, names []string) (best string, ok bool) {
 	limit := max(2, len(word)/3)
 	for _, name := range names {
 		if d := distance(strings.ToLower(word), strings.ToLower(name)); d <= limit {
@@ -18,10 +18,10 @@ func nearest(word string, names []string) (best string, ok bool) {
 	return best, ok
 }
 
-// unlike returns what to say about a word that isn't one of names: the nearest
+// Unlike returns what to say about a word that isn't one of names: the nearest
 // name if one is near, all of them otherwise.
-func unlike(word string, names []string) string {
-	if name, ok := nearest(word, names); ok {
+func Unlike(word string, names []string) string {
+	if name, ok := Nearest(word, names); ok {
 		return fmt.Sprintf("did you mean %q?", name)
 	}
 	if len(names) == 0 {

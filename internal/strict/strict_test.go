@@ -1,4 +1,4 @@
-package main
+package strict
 
 import (
 	"reflect"
@@ -38,17 +38,15 @@ type Aside struct {
 // decodeKnobs decodes text and returns the faults, a string each.
 func decodeKnobs(t *testing.T, text string) (knobs, []string) {
 	t.Helper()
-	tree, err := parseTOML("k.toml", text)
+	tree, err := Parse("k.toml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := keyLines(text)
-	d := decoder{where: func(key string) string { return position("k.toml", lines, key) }}
+	lines := Lines(text)
 	var k knobs
-	d.table("", tree, reflect.ValueOf(&k).Elem())
 	var faults []string
-	for _, f := range d.faults {
-		faults = append(faults, f.String())
+	for _, f := range Decode(tree, &k, func(key string) string { return Position("k.toml", lines, key) }) {
+		faults = append(faults, f.Error())
 	}
 	return k, faults
 }
@@ -120,7 +118,7 @@ func TestDecoderWantsKeysInTheirCase(t *testing.T) {
 }
 
 func TestKeyLines(t *testing.T) {
-	got := keyLines(`schema = 1 # [not.a.table]
+	got := Lines(`schema = 1 # [not.a.table]
 name = """
 [not.a.table]
 key = 1
@@ -165,10 +163,19 @@ func TestDistance(t *testing.T) {
 
 func TestNearestTakesTheClosestAndNothingFar(t *testing.T) {
 	names := []string{"policy", "max_num_seqs", "max_model_len"}
-	if got, ok := nearest("max_num_seq", names); !ok || got != "max_num_seqs" {
+	if got, ok := Nearest("max_num_seq", names); !ok || got != "max_num_seqs" {
 		t.Errorf("nearest is %q, %v", got, ok)
 	}
-	if got, ok := nearest("temperature", names); ok {
+	if got, ok := Nearest("temperature", names); ok {
 		t.Errorf("nearest to temperature is %q", got)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	want := []string{
+		"name", "count", "seed", "rate", "on", "wait", "parts", "names", "names.*", "sub", "sub.share",
+	}
+	if diff := cmp.Diff(want, Keys(reflect.TypeFor[knobs]())); diff != "" {
+		t.Error(diff)
 	}
 }

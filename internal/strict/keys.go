@@ -1,0 +1,65 @@
+package strict
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Keys lists every dotted key that Decode takes into a struct of type t, tables
+// included, in the order of its fields. A table whose keys the user chooses is
+// listed as table.* as well; what is inside a list isn't listed.
+func Keys(t reflect.Type) []string { return keys("", t) }
+
+func keys(prefix string, t reflect.Type) []string {
+	var list []string
+	for _, f := range tomlFields(t) {
+		key, ft := join(prefix, f.name), t.FieldByIndex(f.index).Type
+		if ft.Kind() == reflect.Pointer {
+			ft = ft.Elem()
+		}
+		list = append(list, key)
+		switch {
+		case readsItself(ft):
+		case ft.Kind() == reflect.Struct:
+			list = append(list, keys(key, ft)...)
+		case ft.Kind() == reflect.Map:
+			list = append(list, key+".*")
+		}
+	}
+	return list
+}
+
+// A tomlField is a field of a struct under the name that TOML has for it.
+type tomlField struct {
+	name  string
+	index []int
+}
+
+// tomlFields returns the fields of struct type t that TOML can set. The fields
+// of an embedded struct count as t's own.
+func tomlFields(t reflect.Type) []tomlField {
+	var list []tomlField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			for _, sub := range tomlFields(f.Type) {
+				list = append(list, tomlField{sub.name, append([]int{i}, sub.index...)})
+			}
+		case name != "":
+			list = append(list, tomlField{name, []int{i}})
+		}
+	}
+	return list
+}
+
+// readsItself tells whether a value of type t decodes itself from TOML or text.
+func readsItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[toml.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
