@@ -1,0 +1,266 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+)
+
+// Vector is one recorded schedule of one engine version.
+type Vector struct {
+	// Name is the vector's id, Label the engine version that was recorded.
+	Name, Label string
+	Params      Params
+	Requests    []Request
+	Steps       []Step
+}
+
+// Params are the limits and switches of a vector. Pointers are nil where the
+// recording leaves the engine's default.
+type Params struct {
+	Budget      int32    `json:"budget"`
+	MaxSeqs     int32    `json:"max_seqs"`
+	Blocks      int64    `json:"blocks"`
+	BlockSize   int32    `json:"bs"`
+	Threshold   int32    `json:"thr"`
+	MaxModelLen *int32   `json:"max_model_len"`
+	Caching     bool     `json:"caching"`
+	Chunked     *bool    `json:"chunked"`
+	Policy      string   `json:"policy"`
+	Watermark   float64  `json:"watermark"`
+	Async       bool     `json:"async_"`
+	Depth       int      `json:"depth"`
+	Pipeline    int      `json:"pp"`
+	Spec        int      `json:"spec"`
+	Mode        string   `json:"mode"`
+	Swap        int      `json:"swap"`
+	MPP         *int32   `json:"mpp"`
+	MLPP        *int32   `json:"mlpp"`
+	Draft       int      `json:"draft"`
+	Kind        string   `json:"kind"`
+	_           struct{} `json:"-"`
+}
+
+// Request is one request of a vector.
+type Request struct {
+	ID     string          `json:"id"`
+	At     int             `json:"at"`
+	Prompt json.RawMessage `json:"prompt"` // a length, or the tokens
+	Out    int32           `json:"out"`
+	Prio   int32           `json:"prio"`
+	Arr    *int64          `json:"arr"`
+	Group  any             `json:"group"`
+	Shared int             `json:"shared"`
+}
+
+// promptTokens returns the length of the prompt.
+func (r *Request) promptTokens() (int32, error) {
+	var n int32
+	if json.Unmarshal(r.Prompt, &n) == nil {
+		return n, nil
+	}
+	var tokens []int64
+	if err := json.Unmarshal(r.Prompt, &tokens); err != nil {
+		return 0, fmt.Errorf("request %s: prompt is neither a number nor a list of tokens", r.ID)
+	}
+	return int32(len(tokens)), nil
+}
+
+// Step is one recorded scheduling call.
+type Step struct {
+	Add        []string `json:"add"`
+	Sched      counts   `json:"sched"`
+	Hit        counts   `json:"hit"`
+	Preempt    []string `json:"preempt"`
+	Emit       emits    `json:"emit"`
+	Fin        []string `json:"fin"`
+	FreeBlocks *int64   `json:"free_blocks"`
+	Free       *int64   `json:"free"`
+	Running    []string `json:"running"`
+	Waiting    []string `json:"waiting"`
+}
+
+// free returns the recorded number of free blocks; ok is false if there is none.
+func (s *Step) free() (n int64, ok bool) {
+	if s.FreeBlocks != nil {
+		return *s.FreeBlocks, true
+	}
+	if s.Free != nil {
+		return *s.Free, true
+	}
+	return 0, false
+}
+
+// count is one entry of counts.
+type count struct {
+	ID string
+	N  int32
+}
+
+// counts is a JSON object of numbers, in the order of its keys.
+type counts []count
+
+// UnmarshalJSON keeps the order of the keys.
+func (c *counts) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("found %s; expected an object of token counts", b)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var n int32
+		if err := d.Decode(&n); err != nil {
+			return err
+		}
+		*c = append(*c, count{fmt.Sprint(key), n})
+	}
+	return nil
+}
+
+// String prints c as the vectors' documentation does: A16 B7.
+func (c counts) String() string {
+	var words []string
+	for _, e := range c {
+		words = append(words, fmt.Sprintf("%s%d", e.ID, e.N))
+	}
+	return strings.Join(words, " ")
+}
+
+// emits is the set of requests that emit a token: an object of counts, or a list.
+type emits []string
+
+// UnmarshalJSON accepts both forms.
+func (e *emits) UnmarshalJSON(b []byte) error {
+	var ids []string
+	if err := json.Unmarshal(b, &ids); err != nil {
+		var m map[string]int
+		if err := json.Unmarshal(b, &m); err != nil {
+			return err
+		}
+		for id := range m {
+			ids = append(ids, id)
+		}
+	}
+	sort.Strings(ids)
+	*e = ids
+	return nil
+}
+
+// named is a vector of the named form: one input, several recordings.
+type named struct {
+	ID       string            `json:"id"`
+	Engine   string            `json:"engine"`
+	Params   json.RawMessage   `json:"params"`
+	Requests []Request         `json:"requests"`
+	Expect   map[string][]Step `json:"expect"`
+}
+
+// random is a vector of the random form.
+type random struct {
+	Name     string          `json:"name"`
+	Params   json.RawMessage `json:"params"`
+	Requests []Request       `json:"requests"`
+	Steps    []Step          `json:"steps"`
+}
+
+// Read reads vectors in either form: a list of named vectors, or an object of
+// lists by engine version. Vectors come out in the order of the file, versions
+// sorted. name is the file's, for errors.
+func Read(r io.Reader, name string) ([]Vector, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var vectors []Vector
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
+		vectors, err = readNamed(data)
+	} else {
+		vectors, err = readRandom(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a file of recorded schedules (a list of vectors, or an object of lists by engine version): %w", name, err)
+	}
+	return vectors, nil
+}
+
+func readNamed(data []byte) ([]Vector, error) {
+	var list []named
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, err
+	}
+	var out []Vector
+	for _, n := range list {
+		var joined []string
+		for label := range n.Expect {
+			joined = append(joined, label)
+		}
+		sort.Strings(joined)
+		for _, label := range joined {
+			for _, version := range strings.Split(label, " = ") {
+				v := Vector{Name: n.ID, Label: n.Engine + " " + version, Requests: n.Requests, Steps: n.Expect[label]}
+				if err := v.setParams(n.Params); err != nil {
+					return nil, err
+				}
+				out = append(out, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+func readRandom(data []byte) ([]Vector, error) {
+	var lists map[string][]random
+	if err := json.Unmarshal(data, &lists); err != nil {
+		return nil, err
+	}
+	var labels []string
+	for label := range lists {
+		labels = append(labels, label)
+	}
+	sort.Strings(labels)
+	var out []Vector
+	for _, label := range labels {
+		for _, r := range lists[label] {
+			v := Vector{Name: r.Name, Label: label, Requests: r.Requests, Steps: r.Steps}
+			if err := v.setParams(r.Params); err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// setParams decodes the parameters, if v is of an engine that has a policy
+// here; those of other engines have other types.
+func (v *Vector) setParams(raw json.RawMessage) error {
+	if v.preset() == "" {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &v.Params); err != nil {
+		return fmt.Errorf("vector %s: params: %w", v.Name, err)
+	}
+	return nil
+}
+
+// preset returns the engine version of v as sim/scheduler names it, or "".
+func (v *Vector) preset() string {
+	label := strings.ToLower(v.Label)
+	if !strings.Contains(label, "vllm") || strings.Contains(label, "sarathi") {
+		return ""
+	}
+	for _, p := range []struct{ part, preset string }{
+		{"0.8.5", "vllm@0.8-v0"}, {"0.11.0", "vllm@0.11"}, {"0.20.1", "vllm@0.20"}, {"main", "vllm@main"},
+	} {
+		if strings.Contains(label, p.part) {
+			return p.preset
+		}
+	}
+	return ""
+}

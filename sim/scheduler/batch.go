@@ -1,0 +1,313 @@
+package scheduler
+
+import "servesim/sim/kv"
+
+// nobody ends a list of sequences.
+const nobody = Handle(-1)
+
+// state says where a sequence is.
+type state uint8
+
+const (
+	absent   state = iota
+	waiting        // in the queue
+	prefill        // running, with prompt tokens still to compute
+	decoding       // running, a member of the group
+	stalled        // running, decoding, but not in the group: not served in the last step
+)
+
+// seq is a policy's view of one sequence. Of a member of the group, emitted,
+// computed and blocks are those it joined with.
+type seq struct {
+	rank       int64
+	join       int64 // group steps done when it joined
+	prompt     int32
+	output     int32
+	emitted    int32 // tokens generated
+	computed   int32 // tokens whose KV is held
+	blocks     int32 // KV blocks held
+	priority   int32
+	prev, next Handle
+	heap       int32 // place in group.ends
+	state      state
+	served     bool // scratch of a walk: it is part of the step being planned
+	resumed    bool // it was in the group before this walk
+}
+
+// known is the number of tokens whose content is known: the prompt and what
+// was generated.
+func (s *seq) known() int32 { return s.prompt + s.emitted }
+
+// list is a list of sequences, linked through seq.prev and seq.next.
+type list struct {
+	head, tail Handle
+	n          int32
+}
+
+// batch is the state that all policies share: the sequences, the queue, the
+// running list in the engine's order, the group of decoding sequences and the
+// block pool.
+type batch struct {
+	Config
+	seqs    []seq
+	queue   list
+	running list
+	partial []Handle // running sequences in state prefill, in running order
+	stalls  int32    // number of running sequences in state stalled
+	group   group
+	pool    kv.Pool
+	step    Step
+	done    []Handle
+	order   []Handle // scratch: the running list as a slice
+}
+
+func newBatch(c Config) batch {
+	b := batch{Config: c, pool: kv.NewPool(c.usable(), int64(c.BlockSize))}
+	b.queue, b.running = emptyList(), emptyList()
+	b.group.init(c.BlockSize)
+	return b
+}
+
+func emptyList() list { return list{head: nobody, tail: nobody} }
+
+// enter makes h the handle of a waiting sequence.
+func (b *batch) enter(h Handle, s Seq) *seq {
+	for int(h) >= len(b.seqs) {
+		b.seqs = append(b.seqs, seq{})
+	}
+	q := &b.seqs[h]
+	*q = seq{rank: s.Rank, priority: s.Priority, prompt: s.Prompt, output: s.Output,
+		prev: nobody, next: nobody, state: waiting}
+	return q
+}
+
+func (b *batch) pushBack(l *list, h Handle) {
+	s := &b.seqs[h]
+	s.prev, s.next = l.tail, nobody
+	if l.tail == nobody {
+		l.head = h
+	} else {
+		b.seqs[l.tail].next = h
+	}
+	l.tail = h
+	l.n++
+}
+
+func (b *batch) pushFront(l *list, h Handle) {
+	s := &b.seqs[h]
+	s.prev, s.next = nobody, l.head
+	if l.head == nobody {
+		l.tail = h
+	} else {
+		b.seqs[l.head].prev = h
+	}
+	l.head = h
+	l.n++
+}
+
+// pushBefore puts h before at, or at the end if at is nobody.
+func (b *batch) pushBefore(l *list, h, at Handle) {
+	if at == nobody {
+		b.pushBack(l, h)
+		return
+	}
+	before := b.seqs[at].prev
+	if before == nobody {
+		b.pushFront(l, h)
+		return
+	}
+	s := &b.seqs[h]
+	s.prev, s.next = before, at
+	b.seqs[before].next, b.seqs[at].prev = h, h
+	l.n++
+}
+
+func (b *batch) remove(l *list, h Handle) {
+	s := &b.seqs[h]
+	if s.prev == nobody {
+		l.head = s.next
+	} else {
+		b.seqs[s.prev].next = s.next
+	}
+	if s.next == nobody {
+		l.tail = s.prev
+	} else {
+		b.seqs[s.next].prev = s.prev
+	}
+	l.n--
+}
+
+// handles appends the sequences of l to dst, in order.
+func (b *batch) handles(dst []Handle, l *list) []Handle {
+	for h := l.head; h != nobody; h = b.seqs[h].next {
+		dst = append(dst, h)
+	}
+	return dst
+}
+
+// outranks tells that x runs before y under the priority policy.
+func (b *batch) outranks(x, y Handle) bool {
+	s, t := &b.seqs[x], &b.seqs[y]
+	return s.priority < t.priority || s.priority == t.priority && s.rank < t.rank
+}
+
+// unpartial takes h off the list of unfinished prompts.
+func (b *batch) unpartial(h Handle) {
+	for i, p := range b.partial {
+		if p == h {
+			b.partial = append(b.partial[:i], b.partial[i+1:]...)
+			return
+		}
+	}
+}
+
+// drop frees the blocks of the running sequence h and takes it off the running
+// list.
+func (b *batch) drop(h Handle) {
+	s := &b.seqs[h]
+	switch s.state {
+	case prefill:
+		b.unpartial(h)
+	case decoding:
+		b.group.leave(b.seqs, h)
+	case stalled:
+		b.stalls--
+	}
+	b.pool.Give(int64(s.blocks))
+	b.remove(&b.running, h)
+	s.blocks, s.computed, s.state = 0, 0, absent
+}
+
+// evict drops the running sequence h, which keeps the tokens it has generated,
+// and reports it as preempted. The caller puts it into a queue.
+func (b *batch) evict(h Handle) {
+	s := &b.seqs[h]
+	if s.state == decoding {
+		b.group.leave(b.seqs, h)
+		s.state = stalled
+		b.stalls++
+	}
+	s.served = false
+	b.step.Preempted = append(b.step.Preempted, Loss{h, s.computed, s.emitted})
+	b.drop(h)
+	s.state = waiting
+}
+
+// abort removes h wherever it is.
+func (b *batch) abort(h Handle) {
+	if b.seqs[h].state == waiting {
+		b.remove(&b.queue, h)
+		b.seqs[h].state = absent
+		return
+	}
+	b.drop(h)
+}
+
+// dissolve turns every member of the group into a stalled sequence with its
+// own counts, for a walk that looks at each. regroup undoes it.
+func (b *batch) dissolve() {
+	for h := b.running.head; h != nobody; h = b.seqs[h].next {
+		s := &b.seqs[h]
+		s.served, s.resumed = false, false
+		if s.state == decoding {
+			b.group.settle(s)
+			s.state, s.resumed = stalled, true
+			b.stalls++
+		}
+	}
+	b.group.clear()
+}
+
+// regroup puts the decoding sequences that the walk served into the group and
+// reports those that stopped or started being served since the last step.
+func (b *batch) regroup() {
+	for h := b.running.head; h != nobody; h = b.seqs[h].next {
+		s := &b.seqs[h]
+		if s.state != stalled {
+			continue
+		}
+		if !s.served {
+			if s.resumed {
+				b.step.Stalled = append(b.step.Stalled, h)
+			}
+			continue
+		}
+		if !s.resumed {
+			b.step.Unstalled = append(b.step.Unstalled, h)
+		}
+		s.blocks = int32(b.pool.Need(int64(s.computed)))
+		s.state = decoding
+		b.stalls--
+		b.group.add(b.seqs, h)
+	}
+	b.group.heapify(b.seqs)
+	b.step.Decodes, b.step.DecodeKV = b.group.n, b.group.kv
+}
+
+// decodeGroup plans one token for every member of the group, and takes the
+// blocks for them. The caller has made sure that there are enough.
+func (b *batch) decodeGroup() {
+	b.step.Decodes, b.step.DecodeKV = b.group.n, b.group.kv
+	b.pool.Take(b.group.need())
+}
+
+// finishShares applies the shares of the step that has run and collects the
+// sequences whose only token it made.
+func (b *batch) finishShares() {
+	for i := range b.step.Shares {
+		share := &b.step.Shares[i]
+		s := &b.seqs[share.Seq]
+		if share.Ghost {
+			s.computed = share.Tokens
+			continue
+		}
+		s.computed += share.Tokens
+		if !share.Last {
+			continue
+		}
+		s.emitted++
+		if s.emitted >= s.output {
+			b.drop(share.Seq)
+			b.done = append(b.done, share.Seq)
+			continue
+		}
+		b.unpartial(share.Seq)
+		s.state = decoding
+		b.group.add(b.seqs, share.Seq)
+		b.group.lift(b.seqs, s.heap)
+	}
+}
+
+// advance applies k runs of the planned step.
+func (b *batch) advance(k int64) []Handle {
+	b.done = b.done[:0]
+	if b.step.Decodes > 0 {
+		if k > 1 {
+			b.pool.Take(b.group.needAfterFirst(k))
+		}
+		b.group.advance(k)
+		for b.group.due() {
+			h := b.group.ends[0].seq
+			b.drop(h)
+			b.done = append(b.done, h)
+		}
+	}
+	b.finishShares()
+	return b.done
+}
+
+// repeat returns how many times the planned step, which holds only the group,
+// runs until a sequence ends or the next one would leave fewer than spare
+// blocks free.
+func (b *batch) repeat(spare int64) int64 {
+	k := b.group.untilDue()
+	if free := b.pool.Free() - spare; b.group.needAtMost(k) > free {
+		k = b.group.stepsWithin(free, k)
+	}
+	return k
+}
+
+// Counts implements Policy.
+func (b *batch) Counts() (running, waiting int, free int64) {
+	return int(b.running.n), int(b.queue.n), b.pool.Free()
+}

@@ -1,0 +1,170 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// UnchunkedRule says what vLLM V1 does, with chunked prefill off, with a prompt
+// that is longer than what is left of the token budget.
+type UnchunkedRule string
+
+// The rules.
+const (
+	// UnchunkedStop ends admission for the step (vLLM from v0.12).
+	UnchunkedStop UnchunkedRule = "stop"
+	// UnchunkedSkip sets the request aside and tries the next; those set aside
+	// go back to the front of the queue in reversed order (v0.9 to v0.11).
+	UnchunkedSkip UnchunkedRule = "skip"
+	// UnchunkedIgnore chunks the prompt all the same (up to v0.8.5).
+	UnchunkedIgnore UnchunkedRule = "ignore"
+)
+
+// VictimRule says what vLLM V1's priority policy does when the victim of a
+// preemption stands before the request that needs the blocks.
+type VictimRule string
+
+// The rules.
+const (
+	// VictimGhost leaves a victim that already got tokens in the step (v0.11).
+	VictimGhost VictimRule = "ghost"
+	// VictimRestore takes it out of the step and gives its tokens back (v0.16 to v0.20).
+	VictimRestore VictimRule = "restore"
+	// VictimShift does so too, and never skips the request behind (main).
+	VictimShift VictimRule = "shift"
+)
+
+// The scheduling policies, as vLLM's --scheduling-policy names them.
+const (
+	FCFS     = "fcfs"
+	Priority = "priority"
+)
+
+// Config is a policy, its version switches and its limits. Names are the
+// engines' own.
+type Config struct {
+	// Policy is a name of Policies.
+	Policy string
+	// MaxNumBatchedTokens is the token budget of a step.
+	MaxNumBatchedTokens int32
+	// MaxNumSeqs is the number of sequences that may run at once.
+	MaxNumSeqs int32
+	// MaxModelLen is the longest prompt and output together, in tokens.
+	MaxModelLen int32
+	// BlockSize is the number of tokens of a KV block.
+	BlockSize int32
+	// NumGPUBlocks is the number of KV blocks as the engine prints it: for
+	// vllm-v1 it includes the null block, which holds no tokens.
+	NumGPUBlocks int64
+	// EnableChunkedPrefill lets a prompt be computed over several steps.
+	EnableChunkedPrefill bool
+	// LongPrefillTokenThreshold caps the share of one prompt in a step; 0 is no cap.
+	LongPrefillTokenThreshold int32
+	// SchedulingPolicy is FCFS or Priority.
+	SchedulingPolicy string
+	// Watermark is the share of all blocks that an admission must leave free.
+	Watermark float64
+	// ReserveFullISL (vllm-v1) admits a request only if blocks for all its
+	// tokens are free, though it takes them chunk by chunk
+	// (scheduler_reserve_full_isl).
+	ReserveFullISL bool
+	// Unchunked (vllm-v1) is the rule for long prompts with chunked prefill off.
+	Unchunked UnchunkedRule
+	// Victim (vllm-v1) is the rule for victims of the priority policy.
+	Victim VictimRule
+	// MaxNumPartialPrefills and MaxLongPartialPrefills (vllm-v0 with chunked
+	// prefill) limit how many prompts share a step.
+	MaxNumPartialPrefills, MaxLongPartialPrefills int32
+	// AllowLivelock keeps a request that can never fit in the queue, where it
+	// blocks the ones behind it for ever, as the real engine does.
+	AllowLivelock bool
+}
+
+// usable returns the number of blocks that sequences can hold.
+func (c *Config) usable() int64 {
+	if c.Policy == "vllm-v1" {
+		return c.NumGPUBlocks - 1
+	}
+	return c.NumGPUBlocks
+}
+
+// watermark returns the number of blocks that an admission must leave free.
+func (c *Config) watermark() int64 { return int64(float64(c.NumGPUBlocks) * c.Watermark) }
+
+// OutputLimit returns how many tokens a request with this prompt can generate
+// before max_model_len ends it. vLLM V1 stops when the length reaches
+// max_model_len, V0 when it exceeds it.
+func (c *Config) OutputLimit(prompt int32) int32 {
+	if c.Policy == "vllm-v0" {
+		return c.MaxModelLen + 1 - prompt
+	}
+	return c.MaxModelLen - prompt
+}
+
+// Check returns all faults of c, joined, or nil.
+func (c *Config) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	known := false
+	var names []string
+	for _, p := range Policies() {
+		known = known || p.Name == c.Policy
+		names = append(names, p.Name)
+	}
+	if !known {
+		fault("policy: unknown policy %q; the policies are %s", c.Policy, strings.Join(names, ", "))
+	}
+	positive := func(key string, v int64) {
+		if v < 1 {
+			fault("%s: found %d; it must be at least 1", key, v)
+		}
+	}
+	positive("max_num_batched_tokens", int64(c.MaxNumBatchedTokens))
+	positive("max_num_seqs", int64(c.MaxNumSeqs))
+	positive("max_model_len", int64(c.MaxModelLen))
+	positive("block_size", int64(c.BlockSize))
+	if c.usable() < 1 {
+		fault("num_gpu_blocks: found %d; vllm-v1 needs at least 2, of which one is the null block, others 1", c.NumGPUBlocks)
+	}
+	if c.NumGPUBlocks > math.MaxInt32 {
+		fault("num_gpu_blocks: found %d; at most %d are supported", c.NumGPUBlocks, math.MaxInt32)
+	}
+	if c.LongPrefillTokenThreshold < 0 {
+		fault("long_prefill_token_threshold: found %d; it must be 0 (no cap) or more", c.LongPrefillTokenThreshold)
+	}
+	if c.SchedulingPolicy != FCFS && c.SchedulingPolicy != Priority {
+		fault("scheduling_policy: found %q; it must be fcfs or priority", c.SchedulingPolicy)
+	}
+	if !(c.Watermark >= 0 && c.Watermark < 1) {
+		fault("watermark: found %v; it must be at least 0 and less than 1", c.Watermark)
+	}
+	c.checkSwitches(fault)
+	return errors.Join(faults...)
+}
+
+// checkSwitches checks what only one policy uses.
+func (c *Config) checkSwitches(fault func(string, ...any)) {
+	switch c.Policy {
+	case "vllm-v1":
+		switch c.Unchunked {
+		case UnchunkedStop, UnchunkedSkip, UnchunkedIgnore:
+		default:
+			fault("unchunked rule: found %q; it must be stop, skip or ignore", c.Unchunked)
+		}
+		switch c.Victim {
+		case VictimGhost, VictimRestore, VictimShift:
+		default:
+			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
+		}
+	case "vllm-v0":
+		if c.MaxNumPartialPrefills < 1 {
+			fault("max_num_partial_prefills: found %d; it must be at least 1", c.MaxNumPartialPrefills)
+		}
+		if c.MaxLongPartialPrefills < 1 || c.MaxLongPartialPrefills > c.MaxNumPartialPrefills {
+			fault("max_long_partial_prefills: found %d; it must be at least 1 and at most max_num_partial_prefills (%d)",
+				c.MaxLongPartialPrefills, c.MaxNumPartialPrefills)
+		}
+	}
+}

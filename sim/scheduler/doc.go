@@ -1,0 +1,15 @@
+// Package scheduler holds the batching policies: which requests run in the next
+// step, how many prompt tokens each computes, and who is preempted.
+//
+// A policy is named for an engine and its version range, because details decide
+// tails; each reproduces, step for step, schedules recorded from the real
+// engine. It knows no clock: the engine tells it what arrived and what ended,
+// and it answers with the next step and with how often that step can repeat
+// unchanged.
+//
+// Decoding sequences are not touched each step. They form a group with one
+// step counter; a sequence's progress is the difference between the counter and
+// its value when the sequence joined. Work a step is therefore proportional to
+// what changes, except in a step that preempts, which walks the batch as the
+// engine does.
+package scheduler

@@ -1,0 +1,92 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Preset is an engine version: a policy with its switches, and the limits that
+// the version defaults to.
+type Preset struct {
+	// Name is what a scenario calls it, Summary one line about it.
+	Name, Summary string
+	// Config holds the switches; its limits are zero. See Limits.
+	Config Config
+	// GPUMemoryUtilization is the version's default share of GPU memory.
+	GPUMemoryUtilization float64
+	// AsyncScheduling tells that the version overlaps host work with the GPU by default.
+	AsyncScheduling bool
+	// Watermarked tells that the version has the watermark option.
+	Watermarked bool
+}
+
+// Presets lists the engine versions. Sources: vLLM tags v0.8.5, v0.11.0,
+// v0.20.1 and main at 5ac2684976.
+func Presets() []Preset {
+	v1 := Config{
+		Policy: "vllm-v1", BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS,
+		MaxNumPartialPrefills: 1, MaxLongPartialPrefills: 1,
+	}
+	v11, v20, v0 := v1, v1, v1
+	v11.Unchunked, v11.Victim = UnchunkedSkip, VictimGhost
+	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
+	head := v20
+	head.Victim = VictimShift
+	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = "vllm-v0", false, 0.01
+	return []Preset{
+		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
+		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92, AsyncScheduling: true},
+		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, AsyncScheduling: true, Watermarked: true},
+		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true},
+	}
+}
+
+// FindPreset returns the preset called name. The error lists the names.
+func FindPreset(name string) (Preset, error) {
+	var names []string
+	for _, p := range Presets() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Preset{}, fmt.Errorf("unknown engine version %q; the versions are %s", name, strings.Join(names, ", "))
+}
+
+// Device is what vLLM's defaults depend on.
+type Device struct {
+	// Name is the GPU's, in any case.
+	Name string
+	// MemoryBytes is its memory.
+	MemoryBytes float64
+}
+
+// large tells that vLLM gives the device its large defaults: at least 70 GiB,
+// and from v0.9 on no A100.
+func (d Device) large() bool {
+	return d.MemoryBytes >= 70*(1<<30) && !strings.Contains(strings.ToLower(d.Name), "a100")
+}
+
+// Limits returns the defaults of p for max_num_batched_tokens and max_num_seqs
+// when serving (the API server's, not those of the offline LLM class), on
+// device d, for a model of maxModelLen tokens and with chunked prefill as
+// given. Source: vLLM's get_batch_defaults; for V0, v0.8.5's SchedulerConfig.
+func (p Preset) Limits(d Device, maxModelLen int32, chunked bool) (maxNumBatchedTokens, maxNumSeqs int32) {
+	if p.Config.Policy == "vllm-v0" {
+		if chunked {
+			return 2048, 256
+		}
+		return max(maxModelLen, 2048), 256
+	}
+	tokens, seqs := int32(2048), int32(256)
+	if d.large() {
+		tokens, seqs = 8192, 1024
+	}
+	if !chunked {
+		tokens = max(tokens, maxModelLen)
+	}
+	if limit := int64(seqs) * int64(maxModelLen); int64(tokens) > limit {
+		tokens = int32(limit)
+	}
+	return tokens, min(seqs, tokens)
+}
