@@ -1,0 +1,164 @@
+package strict
+
+import (
+	"encoding"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Encode writes the struct v as a TOML document that Decode reads back to the
+// same value. Tables of the first level are sections, deeper ones are inline.
+// What has the value that an absent key leaves is left out: nil pointers, and
+// zeros that aren't behind a pointer.
+func Encode(v any) string {
+	var b strings.Builder
+	s := reflect.ValueOf(v)
+	fields := tomlFields(s.Type())
+	for _, f := range fields {
+		if x := s.FieldByIndex(f.index); !section(x) && !absent(x) {
+			fmt.Fprintf(&b, "%s = %s\n", bareKey(f.name), literal(x))
+		}
+	}
+	for _, f := range fields {
+		x := s.FieldByIndex(f.index)
+		if !section(x) || absent(x) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n[%s]\n", bareKey(f.name))
+		for _, p := range pairs(reflect.Indirect(x)) {
+			fmt.Fprintf(&b, "%s = %s\n", p.key, p.value)
+		}
+	}
+	return b.String()
+}
+
+// section tells whether x is a table, and so a section at the first level.
+func section(x reflect.Value) bool {
+	t := x.Type()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return (t.Kind() == reflect.Struct || t.Kind() == reflect.Map) && !readsItself(t)
+}
+
+// absent tells whether leaving x out means the same.
+func absent(x reflect.Value) bool {
+	switch x.Kind() {
+	case reflect.Pointer:
+		return x.IsNil()
+	case reflect.Slice, reflect.Map:
+		return x.Len() == 0
+	}
+	return x.IsZero()
+}
+
+// A pair is a key of a table and its value, both as TOML writes them.
+type pair struct{ key, value string }
+
+// pairs returns what the struct or map x has to say.
+func pairs(x reflect.Value) []pair {
+	var list []pair
+	if x.Kind() == reflect.Map {
+		items := map[string]reflect.Value{}
+		for _, k := range x.MapKeys() {
+			items[k.String()] = x.MapIndex(k)
+		}
+		for _, k := range slices.Sorted(maps.Keys(items)) {
+			list = append(list, pair{bareKey(k), literal(items[k])})
+		}
+		return list
+	}
+	for _, f := range tomlFields(x.Type()) {
+		if v := x.FieldByIndex(f.index); !absent(v) {
+			list = append(list, pair{bareKey(f.name), literal(v)})
+		}
+	}
+	return list
+}
+
+// literal writes one value.
+func literal(x reflect.Value) string {
+	if m, ok := x.Interface().(encoding.TextMarshaler); ok {
+		text, err := m.MarshalText()
+		if err != nil {
+			return quote(err.Error())
+		}
+		return quote(string(text))
+	}
+	switch x.Kind() {
+	case reflect.Pointer:
+		return literal(x.Elem())
+	case reflect.String:
+		return quote(x.String())
+	case reflect.Float32, reflect.Float64:
+		return float(x.Float())
+	case reflect.Slice:
+		items := make([]string, x.Len())
+		for i := range items {
+			items[i] = literal(x.Index(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.Struct, reflect.Map:
+		list := pairs(x)
+		items := make([]string, len(list))
+		for i, p := range list {
+			items[i] = p.key + " = " + p.value
+		}
+		return "{ " + strings.Join(items, ", ") + " }"
+	}
+	return fmt.Sprint(x.Interface())
+}
+
+// float writes the shortest decimal that reads back as f, with a point or an
+// exponent, so that it stays a float.
+func float(f float64) string {
+	if math.IsNaN(f) {
+		return "nan"
+	}
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eEIN") {
+		s += ".0"
+	}
+	return strings.ToLower(s)
+}
+
+// quote writes a basic string. TOML has the escapes that JSON has, and \U.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// bareKey writes one part of a key, in quotes if it needs them.
+func bareKey(k string) string {
+	for _, r := range k {
+		if r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return quote(k)
+		}
+	}
+	if k == "" {
+		return `""`
+	}
+	return k
+}
