@@ -1,0 +1,122 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// azureFormat is the CSV of the Azure LLM inference traces of 2023, 2024 and
+// 2025 (github.com/Azure/AzurePublicDataset). Their stamps differ:
+//
+//	2023  2023-11-16 18:15:46.6805900         7 digits, no zone
+//	2024  2024-05-10 00:00:00.009930+00:00    no fraction on a whole second
+//	2025  2024-10-15T12:00:00.269Z            and a column NumImages
+//
+// A file without its header is refused, because columns are found by name.
+func azureFormat() Format {
+	return Format{
+		Name:   "azure",
+		Title:  "Azure LLM inference traces of 2023, 2024 and 2025, CSV",
+		Fields: []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
+		match:  func(s *sniffed) bool { return s.has("timestamp", "contexttokens", "generatedtokens") },
+		open:   openAzure,
+	}
+}
+
+// azureRows reads an Azure trace.
+type azureRows struct {
+	*table
+	time, prompt, output int
+	images               int // column, or -1
+	clock                wallClock
+	withImages           int64 // rows
+}
+
+func openAzure(in *lineReader, _ *Options) (rowReader, error) {
+	t, err := openTable(in)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.need("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+	if err != nil {
+		return nil, err
+	}
+	images, err := t.column("NumImages")
+	if err != nil {
+		return nil, err
+	}
+	return &azureRows{table: t, time: c[0], prompt: c[1], output: c[2], images: images}, nil
+}
+
+func (a *azureRows) next(r *row) (err error) {
+	if err = a.table.next(); err != nil {
+		return err
+	}
+	if r.at, err = a.clock.at(a.table, a.time); err != nil {
+		return err
+	}
+	if r.Prompt, err = a.tokens(a.prompt); err != nil {
+		return err
+	}
+	if r.Output, err = a.tokens(a.output); err != nil {
+		return err
+	}
+	if a.images >= 0 {
+		n, ok := parseCount(bytes.TrimSpace(a.table.fields[a.images]))
+		if !ok {
+			return a.in.fault(a.names[a.images], quoteBytes(a.table.fields[a.images]), "a whole number of images", "")
+		}
+		if n > 0 {
+			a.withImages++
+		}
+	}
+	r.text = a.table.fields[a.time]
+	return nil
+}
+
+func (a *azureRows) fields() rowFields {
+	return rowFields{a.names[a.time], a.names[a.prompt], a.names[a.output]}
+}
+
+func (a *azureRows) describe(r *Report) {
+	r.Ignored = a.ignored()
+	if a.withImages > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf(
+			"%d rows have images: only the tokens in %s are replayed", a.withImages, a.names[a.prompt]))
+	}
+}
+
+// wallClock reads a column of wall-clock stamps, all of which have a zone, or
+// none.
+type wallClock struct {
+	parser stampParser
+	seen   bool
+	zoned  bool
+	line   int64 // of the first stamp
+}
+
+// wantStamp is what a field of stamps may hold.
+const wantStamp = "a date and time such as 2023-11-16 18:15:46.68059 or 2024-10-15T12:00:00.269Z"
+
+// at reads column c of t.
+func (w *wallClock) at(t *table, c int) (instant, error) {
+	at, zoned, ok := w.parser.parse(t.fields[c])
+	if !ok {
+		at, zoned, ok = w.parser.parse(bytes.TrimSpace(t.fields[c]))
+	}
+	if !ok {
+		return instant{}, t.in.fault(t.names[c], quoteBytes(t.fields[c]), wantStamp, "")
+	}
+	if !w.seen {
+		w.seen, w.zoned, w.line = true, zoned, t.in.line
+	}
+	if zoned != w.zoned {
+		here, first := "no zone", "one"
+		if zoned {
+			here, first = "a zone", "none"
+		}
+		return instant{}, t.in.fault(t.names[c], fmt.Sprintf("%s with %s", quoteBytes(t.fields[c]), here),
+			fmt.Sprintf("one kind in the whole file: line %d has %s", w.line, first), "")
+	}
+	return at, nil
+}

@@ -1,0 +1,241 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Format is a layout of trace files that this package reads.
+type Format struct {
+	// Name is what Options.Format calls it.
+	Name string
+	// Title says what it is, for help texts.
+	Title string
+	// Fields are the columns or keys that make it, for help texts.
+	Fields []string
+
+	// zero is what ZeroDefault stands for; empty is ZeroError.
+	zero ZeroRule
+	// match tells whether the beginning of a file looks like it.
+	match func(*sniffed) bool
+	// open reads a header, if there is one, and returns the reader of the rows.
+	open func(*lineReader, *Options) (rowReader, error)
+}
+
+// Formats lists every format, in the order in which help texts print them.
+func Formats() []Format {
+	return []Format{
+		azureFormat(),
+		mooncakeFormat(),
+	}
+}
+
+// rowReader reads the rows of one format.
+type rowReader interface {
+	// next reads the next row into r; the error is io.EOF after the last one,
+	// or a *Fault. It sets every field of r that it ever sets.
+	next(r *row) error
+	// fields names the columns or keys of a row for errors.
+	fields() rowFields
+	// describe adds to a report what is particular to the format.
+	describe(*Report)
+}
+
+// row is a row of a trace as a rowReader leaves it. Prompt and Output may be
+// 0; ID, Line and Arrival are not set.
+type row struct {
+	Request
+	at   instant
+	text []byte // of the arrival, as the file spells it
+	// drop is why the row is no request, or empty.
+	drop string
+}
+
+// rowFields are the names of the fields that every row has.
+type rowFields struct{ arrival, prompt, output string }
+
+// formatNames lists the names of formats.
+func formatNames(formats []Format) []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// sniffed is what the beginning of a trace shows.
+type sniffed struct {
+	columns []string // names in a CSV header, in lower case
+	keys    []string // keys of the first JSON object
+}
+
+// has tells whether all of names are columns of the CSV header.
+func (s *sniffed) has(names ...string) bool { return containsAll(s.columns, names) }
+
+// hasKeys tells whether all of names are keys of the first JSON object.
+func (s *sniffed) hasKeys(names ...string) bool { return containsAll(s.keys, names) }
+
+func containsAll(have, names []string) bool {
+	for _, name := range names {
+		if !slices.Contains(have, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// pickFormat chooses the format for a file that begins with head: the one that
+// opt names, else the only one that matches.
+func pickFormat(file string, head []byte, opt *Options) (Format, error) {
+	line, whole, fault := sniffLine(file, head)
+	if fault != nil {
+		return Format{}, fault
+	}
+	for _, f := range Formats() {
+		if f.Name == opt.Format {
+			return f, nil
+		}
+	}
+	s, fault := sniff(file, line, whole)
+	if fault != nil {
+		return Format{}, fault
+	}
+	var matches []Format
+	for _, f := range Formats() {
+		if f.match(s) {
+			matches = append(matches, f)
+		}
+	}
+	if len(matches) == 1 {
+		return matches[0], nil
+	}
+	return Format{}, unsure(file, s, matches)
+}
+
+// unsure is the fault of a file of which no format, or more than one, matches.
+func unsure(file string, s *sniffed, matches []Format) *Fault {
+	f := &Fault{File: file, Line: 1}
+	switch {
+	case len(matches) > 1:
+		f.Found = "a layout that fits the formats " + listNames(formatNames(matches), "and")
+		f.Fix = "say which with option format"
+		return f
+	case s.hasKeys("chat_id"):
+		f.Found = "chat_id, which marks a Qwen Bailian trace (seconds, 16-token blocks)"
+		f.Want = "one of the formats " + listNames(formatNames(Formats()), "and")
+		f.Fix = "it has the key names of Mooncake with other units, so it is not read as one; convert it to the format servesim"
+		return f
+	case s.keys != nil:
+		f.Found = "the keys " + listNames(s.keys, "and")
+	default:
+		f.Found = "the columns " + listNames(s.columns, "and")
+	}
+	var known []string
+	for _, k := range Formats() {
+		if len(k.Fields) > 0 {
+			known = append(known, k.Name+" ("+strings.Join(k.Fields, ", ")+")")
+		}
+	}
+	f.Want = "those of a known format: " + strings.Join(known, "; ")
+	f.Fix = "for any other CSV, say which columns to read with option columns"
+	if hint := headerHint(s.columns); hint != "" {
+		f.Fix = hint
+	}
+	return f
+}
+
+// sniffLine checks that head begins a text file and returns its first line
+// that is not blank; whole tells whether head holds its end.
+func sniffLine(file string, head []byte) (line []byte, whole bool, fault *Fault) {
+	f := &Fault{File: file}
+	start := bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark()))
+	switch {
+	case len(head) == 0:
+		f.Found, f.Want = "an empty file", "a trace"
+	case isMagic(head, "\x1f\x8b", "\x28\xb5\x2f\xfd"):
+		f.Found, f.Want, f.Fix = "compressed data inside compressed data", "one layer of gzip or zstd", "decompress it once"
+	case isMagic(head, "PK\x03\x04", "PK\x05\x06"):
+		f.Found, f.Want, f.Fix = "a zip archive", "text, gzip or zstd", "unzip it and give the file inside"
+	case isMagic(head, "PAR1"):
+		f.Found, f.Want, f.Fix = "a Parquet file", "CSV or JSON lines", "convert it to CSV"
+	case isMagic(head, "BZh", "\xfd7zXZ\x00"):
+		f.Found, f.Want, f.Fix = "a bzip2 or xz file", "text, gzip or zstd", "decompress it"
+	case isMagic(head, "\xff\xfe", "\xfe\xff"):
+		f.Found, f.Want, f.Fix = "UTF-16 text", "UTF-8", "save the file as UTF-8"
+	case isMagic(start, "version https://git-lfs"):
+		f.Found, f.Want, f.Fix = "a Git LFS pointer, which stands for the file", "the file itself", "fetch it with git lfs pull"
+	case isMagic(bytes.ToLower(start[:min(len(start), 16)]), "<!doctype", "<html", "<?xml"):
+		f.Found, f.Want, f.Fix = "a web page", "a trace", "the download ended at a page and not at the file (a redirect or an error): download it again"
+	case bytes.IndexByte(head, 0) >= 0:
+		f.Found, f.Want = "binary data", "text: CSV or JSON lines"
+	case len(start) == 0:
+		f.Found, f.Want = "only blank lines", "a trace"
+	default:
+		i := bytes.IndexByte(start, '\n')
+		if i < 0 {
+			return start, len(head) < sniffBytes, nil
+		}
+		return bytes.TrimRight(start[:i], "\r"), true, nil
+	}
+	return nil, false, f
+}
+
+// isMagic tells whether b begins with one of marks.
+func isMagic(b []byte, marks ...string) bool {
+	for _, m := range marks {
+		if bytes.HasPrefix(b, []byte(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sniff takes the names out of the first line of a trace.
+func sniff(file string, line []byte, whole bool) (*sniffed, *Fault) {
+	switch line[0] {
+	case '[':
+		return nil, &Fault{File: file, Line: 1, Found: "a JSON array", Want: "JSON lines: one object a line",
+			Fix: "jq -c '.[]' makes lines of an array"}
+	case '{':
+		keys, ok := objectKeys(line)
+		if !ok && whole {
+			return nil, &Fault{File: file, Line: 1, Found: "a line that is no JSON object by itself: " + quoteBytes(line),
+				Want: "JSON lines: one object a line", Fix: "jq -c . puts an object on one line"}
+		}
+		return &sniffed{keys: keys}, nil
+	}
+	t, err := openTable(&lineReader{file: file, in: bufio.NewReader(bytes.NewReader(line))})
+	if err != nil {
+		return nil, err.(*Fault)
+	}
+	s := &sniffed{}
+	for _, name := range t.names {
+		s.columns = append(s.columns, strings.ToLower(name))
+	}
+	return s, nil
+}
+
+// objectKeys returns the keys of the JSON object that line is; ok is false if
+// it is none, and keys are then those before the fault.
+func objectKeys(line []byte) (keys []string, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return keys, false
+		}
+		name, isString := key.(string)
+		var skip json.RawMessage
+		if !isString || dec.Decode(&skip) != nil {
+			return keys, false
+		}
+		keys = append(keys, name)
+	}
+	return keys, json.Valid(line)
+}
