@@ -1,0 +1,66 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// coefficients is what one setup takes from a profile.
+type coefficients struct {
+	gemm         GEMM
+	moe          MoE
+	prefill      AttnPrefill
+	decode       AttnDecode
+	allReduce    AllReduce
+	engine       Engine
+	kvEfficiency float64
+}
+
+// coefficients looks up what s needs. The error joins everything that p lacks.
+func (p *Profile) coefficients(s Setup) (coefficients, error) {
+	var c coefficients
+	var faults []error
+	c.engine = pick(&faults, p, "engine", p.Engine, s.Engine)
+	c.decode = pick(&faults, p, "KV format", p.Fitted.AttnDecode, string(s.KV))
+	if s.Weights == MXFP4 && s.Model.Experts == 0 {
+		faults = append(faults, fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8 or fp4", s.Model.Name))
+	} else {
+		c.gemm = pick(&faults, p, "weight format", p.Fitted.GEMM, string(s.Weights.outsideExperts()))
+	}
+	if s.Model.Experts > 0 {
+		name := string(s.Weights) + "_" + s.Engine
+		if _, ok := p.Fitted.MoE[name]; !ok {
+			name = string(s.Weights)
+		}
+		c.moe = pick(&faults, p, "weight format of experts", p.Fitted.MoE, name)
+	}
+	if s.TP > 1 {
+		c.allReduce = pick(&faults, p, "all-reduce", p.Fitted.AllReduce, fmt.Sprintf("tp%d", s.TP))
+	}
+	byFormat := p.Fitted.AttnPrefill.D64
+	if s.Model.HeadDim >= 128 {
+		byFormat = p.Fitted.AttnPrefill.D128
+	}
+	if _, ok := p.Fitted.AttnDecode[string(s.KV)]; ok { // else said already
+		c.prefill = pick(&faults, p, "KV format of prefill attention", byFormat, string(s.KV))
+	}
+	c.kvEfficiency = c.engine.KVBF16Efficiency
+	if s.KV == FP8 {
+		c.kvEfficiency = c.engine.KVFP8Efficiency
+	}
+	return c, errors.Join(faults...)
+}
+
+// pick returns the entry called name, or adds to faults that p has no such kind.
+func pick[V any](faults *[]error, p *Profile, kind string, from map[string]V, name string) V {
+	v, ok := from[name]
+	if !ok {
+		have := "none"
+		if len(from) > 0 {
+			have = strings.Join(sortedKeys(from), ", ")
+		}
+		*faults = append(*faults, fmt.Errorf("profile %s has no %s %q; it has %s", p.Name, kind, name, have))
+	}
+	return v
+}

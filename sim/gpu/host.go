@@ -1,0 +1,101 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+
+	"servesim/sim"
+)
+
+// Engine is what an engine adds to the operators, fitted end to end on its runs.
+// The constants are identified only in combination, so no single one is physics.
+type Engine struct {
+	Version string `toml:"version"`
+	// LayerS is added to each layer. It is negative where fusion hides start-up
+	// time that isolated kernels pay.
+	LayerS float64 `toml:"layer_s" want:"signed-span"`
+	// AllReduceSkewS is added to each all-reduce: the GPUs arrive one after another.
+	AllReduceSkewS float64 `toml:"allreduce_skew_s" want:"span"`
+	// FlopEfficiency scales the FLOP rates of GEMM and prefill attention.
+	FlopEfficiency float64 `toml:"flop_efficiency" want:"ratio"`
+	// KVBF16Efficiency and KVFP8Efficiency scale the bandwidth of decode
+	// attention, by KV format.
+	KVBF16Efficiency float64 `toml:"kv_bf16_efficiency" want:"ratio"`
+	KVFP8Efficiency  float64 `toml:"kv_fp8_efficiency" want:"ratio"`
+	// StepS, SeqS and PromptTokenS are host time: a step, a sequence of it, a
+	// prompt token of it.
+	StepS        float64 `toml:"step_s" want:"span"`
+	SeqS         float64 `toml:"seq_s" want:"span"`
+	PromptTokenS float64 `toml:"prompt_token_s" want:"span"`
+	// MixedStepS is what the fit adds to each step with prompt tokens. It is not
+	// applied unless Host.MixedStep says so: see the profile files.
+	MixedStepS float64 `toml:"mixed_step_s" want:"span"`
+	// RequestS is the time from a client's call to the scheduler. It is no part
+	// of a step.
+	RequestS float64 `toml:"request_s" want:"delay"`
+}
+
+// RequestDelay returns RequestS, rounded to a picosecond.
+func (e Engine) RequestDelay() sim.Duration { return picoseconds(e.RequestS) }
+
+// MixedStep returns MixedStepS, rounded to a picosecond.
+func (e Engine) MixedStep() sim.Duration { return picoseconds(e.MixedStepS) }
+
+// Host overrides the host time of a step,
+//
+//	Base + PerSeq·sequences + PerPromptToken·prompt tokens,
+//
+// and MixedStep more if there are prompt tokens. What is nil comes from the
+// engine's constants in the profile, except that MixedStep is then 0.
+type Host struct {
+	Base, PerSeq, PerPromptToken, MixedStep *sim.Duration
+}
+
+// hostTime is Host with everything filled in.
+type hostTime struct {
+	base, perSeq, perPromptToken, mixedStep sim.Duration
+}
+
+// maxHost is the most that one of the four may be.
+const maxHost = sim.Second
+
+func newHostTime(e Engine, h Host) (hostTime, []error) {
+	t := hostTime{base: picoseconds(e.StepS), perSeq: picoseconds(e.SeqS), perPromptToken: picoseconds(e.PromptTokenS)}
+	var faults []error
+	set := func(name string, into *sim.Duration, from *sim.Duration) {
+		if from == nil {
+			return
+		}
+		if *from < 0 || *from > maxHost {
+			faults = append(faults, fmt.Errorf("host overhead %s is %v; want 0s to %v", name, *from, maxHost))
+		}
+		*into = *from
+	}
+	set("base", &t.base, h.Base)
+	set("per sequence", &t.perSeq, h.PerSeq)
+	set("per prompt token", &t.perPromptToken, h.PerPromptToken)
+	set("mixed step", &t.mixedStep, h.MixedStep)
+	return t, faults
+}
+
+func (t *hostTime) of(w Work) sim.Duration {
+	d := t.base + t.perSeq*sim.Duration(w.DecodeSeqs+w.PrefillSeqs)
+	if w.PrefillTokens > 0 {
+		d += t.perPromptToken*sim.Duration(w.PrefillTokens) + t.mixedStep
+	}
+	return d
+}
+
+// maxStep is the longest step time, 53 days: times that would be longer are
+// given as that. No work within the range of 32-bit lengths comes near it on a
+// GPU that a profile can describe in earnest.
+const maxStep = sim.MaxDuration / 2
+
+// picoseconds rounds seconds to the nearest picosecond, at most maxStep.
+func picoseconds(seconds float64) sim.Duration {
+	p := math.RoundToEven(seconds * 1e12)
+	if p >= float64(maxStep) {
+		return maxStep
+	}
+	return sim.Duration(p)
+}

@@ -1,0 +1,140 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"servesim/models"
+)
+
+// Model is the shape of a transformer. Its keys are named as in the config.json
+// files of Hugging Face.
+type Model struct {
+	Schema int64  `toml:"schema" want:"count"`
+	Name   string `toml:"name"`
+	// IDs are the Hugging Face names of models of this shape.
+	IDs []string `toml:"ids" want:"optional"`
+
+	Layers           int64 `toml:"num_hidden_layers" want:"count"`
+	Hidden           int64 `toml:"hidden_size" want:"count"`
+	Heads            int64 `toml:"num_attention_heads" want:"count"`
+	KVHeads          int64 `toml:"num_key_value_heads" want:"count"`
+	HeadDim          int64 `toml:"head_dim" want:"count"`
+	Intermediate     int64 `toml:"intermediate_size" want:"count"`
+	Vocab            int64 `toml:"vocab_size" want:"count"`
+	TiedEmbeddings   bool  `toml:"tie_word_embeddings"`
+	MaxContextTokens int64 `toml:"max_position_embeddings" want:"count"`
+
+	// Experts is the number of experts of a layer, 0 for a dense model;
+	// ExpertsPerToken of them compute each token, each ExpertWidth wide.
+	Experts         int64 `toml:"num_local_experts" want:"count,optional"`
+	ExpertsPerToken int64 `toml:"num_experts_per_tok" want:"count,optional"`
+	ExpertWidth     int64 `toml:"moe_intermediate_size" want:"count,optional"`
+
+	// WindowLayers of the layers attend only to the last Window tokens.
+	Window       int64 `toml:"sliding_window" want:"count,optional"`
+	WindowLayers int64 `toml:"num_sliding_layers" want:"count,optional"`
+}
+
+// LoadModel reads the model that ships under name or has it among its Hugging
+// Face ids, both in any case; otherwise, if name holds a / or ends in .toml or
+// .json, the file at that path: TOML in the form of package models, or a
+// Hugging Face config.json. The error joins every fault of the file.
+func LoadModel(name string) (*Model, error) {
+	known := tomlNames(models.FS)
+	for _, k := range known {
+		file := k + ".toml"
+		text, err := models.FS.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading the model %s: %w", k, err)
+		}
+		m, err := readModel(file, string(text))
+		if err != nil {
+			return nil, err
+		}
+		if m.isCalled(name) {
+			return m, nil
+		}
+	}
+	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
+	if !isPath(name) && !isJSON {
+		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
+			name, suggest(strings.ToLower(name), known))
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) && !isJSON && !strings.EqualFold(filepath.Ext(name), ".toml") {
+		return nil, fmt.Errorf("no model has the id %q, and no file is there; the models are %s; for any other give the path of its config.json",
+			name, strings.Join(known, ", "))
+	} else if err != nil {
+		return nil, fmt.Errorf("reading a model: %w", err)
+	}
+	if isJSON {
+		return readHFConfig(name, text)
+	}
+	return readModel(name, string(text))
+}
+
+// ModelNames returns the names of the models that ship, sorted.
+func ModelNames() []string { return tomlNames(models.FS) }
+
+func (m *Model) isCalled(name string) bool {
+	if strings.EqualFold(m.Name, name) {
+		return true
+	}
+	for _, id := range m.IDs {
+		if strings.EqualFold(id, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// readModel reads the text of a model in TOML; file is its name in errors.
+func readModel(file, text string) (*Model, error) {
+	var m Model
+	if err := decodeStrict(file, text, &m); err != nil {
+		return nil, err
+	}
+	if err := m.check(file); err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
+
+// check returns what is wrong with the shape itself, whatever the GPU.
+func (m *Model) check(file string) error {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s: %s", file, fmt.Sprintf(format, args...)))
+	}
+	if m.Heads%m.KVHeads != 0 {
+		fault("num_attention_heads is %d, not a multiple of num_key_value_heads, %d", m.Heads, m.KVHeads)
+	}
+	if (m.Experts == 0) != (m.ExpertsPerToken == 0) || (m.Experts == 0) != (m.ExpertWidth == 0) {
+		fault("num_local_experts, num_experts_per_tok and moe_intermediate_size belong together: give all three or none")
+	} else if m.ExpertsPerToken > m.Experts {
+		fault("num_experts_per_tok is %d, more than num_local_experts, %d", m.ExpertsPerToken, m.Experts)
+	}
+	if (m.Window == 0) != (m.WindowLayers == 0) {
+		fault("sliding_window and num_sliding_layers belong together: give both or none")
+	} else if m.WindowLayers > m.Layers {
+		fault("num_sliding_layers is %d, more than num_hidden_layers, %d", m.WindowLayers, m.Layers)
+	}
+	for _, big := range []struct {
+		key        string
+		value, max int64
+	}{
+		{"num_hidden_layers", m.Layers, 10_000}, {"hidden_size", m.Hidden, 1 << 20},
+		{"num_attention_heads", m.Heads, 1 << 14}, {"head_dim", m.HeadDim, 1 << 14},
+		{"intermediate_size", m.Intermediate, 1 << 22}, {"vocab_size", m.Vocab, 1 << 24},
+		{"num_local_experts", m.Experts, 1 << 14}, {"moe_intermediate_size", m.ExpertWidth, 1 << 22},
+	} {
+		if big.value > big.max {
+			fault("%s is %d; want at most %d", big.key, big.value, big.max)
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,151 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"servesim/profiles"
+)
+
+// Profile is what servesim knows of a GPU: what its datasheet says, and what was
+// fitted on measurements. All times are in seconds, sizes in bytes, rates per
+// second and GPU. The formulas that the coefficients belong to stand in the
+// profile files and in this package, one file an operator.
+type Profile struct {
+	Schema    int64             `toml:"schema" want:"count"`
+	Name      string            `toml:"name"`
+	Datasheet Datasheet         `toml:"datasheet"`
+	Memory    ProfileMemory     `toml:"memory"`
+	Fitted    Fitted            `toml:"fitted"`
+	Engine    map[string]Engine `toml:"engine"`
+}
+
+// Datasheet is what the maker prints. No step time depends on it.
+type Datasheet struct {
+	BF16FlopPerS    float64 `toml:"bf16_flop_per_s" want:"rate"`
+	FP8FlopPerS     float64 `toml:"fp8_flop_per_s" want:"rate"`
+	FP4FlopPerS     float64 `toml:"fp4_flop_per_s" want:"rate,optional"` // 0 if the GPU has none
+	HBMBytes        float64 `toml:"hbm_bytes" want:"size"`
+	HBMBytesPerS    float64 `toml:"hbm_bytes_per_s" want:"rate"`
+	L2Bytes         float64 `toml:"l2_bytes" want:"size"`
+	NVLinkBytesPerS float64 `toml:"nvlink_bytes_per_s" want:"rate"` // both directions together
+	TDPW            float64 `toml:"tdp_w" want:"power"`
+}
+
+// ProfileMemory is the memory of the GPU and what the runtime takes of it.
+type ProfileMemory struct {
+	UsableBytes     float64 `toml:"usable_bytes" want:"size"`      // what the driver reports as total
+	ContextBytes    float64 `toml:"context_bytes" want:"bytes"`    // CUDA context, libraries
+	CollectiveBytes float64 `toml:"collective_bytes" want:"bytes"` // buffers of a replica of several GPUs
+	GraphBytes      float64 `toml:"graph_bytes" want:"bytes"`      // CUDA graphs that count against the share
+}
+
+// Fitted is the coefficients of the operators, by number format where it matters.
+type Fitted struct {
+	GEMM        map[string]GEMM       `toml:"gemm" keys:"bf16,fp8,fp4"`
+	AttnPrefill FittedPrefill         `toml:"attn_prefill"`
+	AttnDecode  map[string]AttnDecode `toml:"attn_decode" keys:"bf16,fp8"`
+	AllReduce   map[string]AllReduce  `toml:"allreduce" keys:"tp2,tp4,tp8"`
+	Elementwise Elementwise           `toml:"elementwise"`
+	LMHead      LMHead                `toml:"lm_head"`
+	MoE         map[string]MoE        `toml:"moe" keys:"bf16,fp8,fp4,mxfp4,mxfp4_trtllm" want:"optional"`
+	Range       FittedRange           `toml:"range"`
+}
+
+// FittedPrefill is the coefficients of prefill attention by head dimension, then
+// by KV format.
+type FittedPrefill struct {
+	D128 map[string]AttnPrefill `toml:"d128" keys:"bf16,fp8"`
+	D64  map[string]AttnPrefill `toml:"d64" keys:"bf16,fp8"`
+}
+
+// FittedRange is the work that the measurements cover. Steps outside are
+// extrapolated.
+type FittedRange struct {
+	StepTokensMax    int64 `toml:"step_tokens_max" want:"count"`
+	PromptTokensMax  int64 `toml:"prompt_tokens_max" want:"count"`
+	DecodeSeqsMax    int64 `toml:"decode_seqs_max" want:"count"`
+	ContextTokensMax int64 `toml:"context_tokens_max" want:"count"`
+}
+
+// LoadProfile reads the profile that ships under name, in any case, or, if name
+// holds a / or ends in .toml, the file at that path. The error joins every
+// fault of the file, each with its line and key.
+func LoadProfile(name string) (*Profile, error) {
+	if isPath(name) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading a GPU profile: %w", err)
+		}
+		return readProfile(name, string(text))
+	}
+	file := strings.ToLower(name) + ".toml"
+	text, err := profiles.FS.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no GPU profile is called %q; %s; a name with a / or .toml is the path of a profile file",
+			name, suggest(strings.ToLower(name), ProfileNames()))
+	} else if err != nil {
+		return nil, fmt.Errorf("no GPU profile is called %q: %w", name, err)
+	}
+	return readProfile(file, string(text))
+}
+
+// ProfileNames returns the names of the profiles that ship, sorted.
+func ProfileNames() []string { return tomlNames(profiles.FS) }
+
+// readProfile reads the text of a profile; file is its name in errors.
+func readProfile(file, text string) (*Profile, error) {
+	var p Profile
+	if err := decodeStrict(file, text, &p); err != nil {
+		return nil, err
+	}
+	var faults []error
+	need := func(n int, table string) {
+		if n == 0 {
+			faults = append(faults, fmt.Errorf("%s: %s is empty; want at least one table [%s.NAME]", file, table, table))
+		}
+	}
+	need(len(p.Fitted.GEMM), "fitted.gemm")
+	need(len(p.Fitted.AttnPrefill.D128), "fitted.attn_prefill.d128")
+	need(len(p.Fitted.AttnPrefill.D64), "fitted.attn_prefill.d64")
+	need(len(p.Fitted.AttnDecode), "fitted.attn_decode")
+	need(len(p.Engine), "engine")
+	if _, ok := p.Fitted.GEMM[string(BF16)]; !ok && len(p.Fitted.GEMM) > 0 {
+		faults = append(faults, fmt.Errorf("%s: fitted.gemm.bf16 is missing; the output projection is always bf16", file))
+	}
+	if p.Memory.UsableBytes > p.Datasheet.HBMBytes {
+		faults = append(faults, fmt.Errorf("%s:%d: memory.usable_bytes is %.0f, more than datasheet.hbm_bytes, %.0f",
+			file, keyLine(text, "memory.usable_bytes"), p.Memory.UsableBytes, p.Datasheet.HBMBytes))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// isPath tells whether the name of a profile or model is a path.
+func isPath(name string) bool {
+	return strings.ContainsAny(name, `/\`) || strings.EqualFold(filepath.Ext(name), ".toml")
+}
+
+// tomlNames returns the names of the TOML files of a folder, sorted, without
+// their ending.
+func tomlNames(fsys fs.FS) []string {
+	files, _ := fs.Glob(fsys, "*.toml") // sorted; the pattern is well formed
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".toml")
+	}
+	return files
+}
+
+// suggest says which of known was meant, or which there are.
+func suggest(name string, known []string) string {
+	if near, ok := nearest(name, known); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "there are " + strings.Join(known, ", ")
+}

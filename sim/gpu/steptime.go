@@ -1,0 +1,207 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+
+	"servesim/sim"
+)
+
+// Setup is what a step's time depends on beside its work.
+type Setup struct {
+	Profile *Profile
+	Model   *Model
+	TP      int    // GPUs that run each layer together: 1, 2, 4 or 8
+	Weights Format // of the linear layers; the output projection is always bf16
+	KV      Format // of the KV cache: bf16 or fp8
+	Engine  string // one of Profile.Engine, such as vllm or trtllm
+	Async   bool   // the host prepares a step while the GPU runs the one before
+	Host    Host   // overrides the host time of Engine
+}
+
+// StepTime is the Cost of steps on one replica. GPU time is a sum over
+// operators, each with its formula in its own file; host time is added to it,
+// or overlapped if scheduling is asynchronous: the step then takes the larger
+// of the two. A StepTime fills a table as it is asked, so it is for one
+// goroutine.
+type StepTime struct {
+	host  hostTime
+	async bool
+
+	layers, fullLayers, windowLayers float64
+	window                           int64 // tokens; 0 without window layers
+
+	layer       float64 // s, the engine's
+	gemms       []gemm  // of one layer
+	experts     *moe    // nil for a dense model
+	reduce      allReduce
+	elementwise float64 // s per token
+	prefill     attnPrefill
+	decode      attnDecode
+	head        lmHead
+
+	full, windowed slope // decode attention of all layers of the kind
+
+	limits    FittedRange
+	caveats   []string
+	intercept []sim.Duration // GPU time of a decode step at context 0, by batch
+}
+
+// maxSteps is the longest stretch that Decode answers for.
+const maxSteps = 1 << 30
+
+// cachedSeqs is the largest batch whose intercept is kept.
+const cachedSeqs = 1 << 14
+
+// NewCost returns the cost model of s. The error joins everything that is wrong
+// with s: a layout that does not divide the model, a format or an engine that
+// the profile has no coefficients for, host times out of range.
+func NewCost(s Setup) (*StepTime, error) {
+	if s.Profile == nil || s.Model == nil {
+		return nil, errors.New("a cost model needs a GPU profile and a model")
+	}
+	var faults []error
+	l, err := newLayout(s.Model, int64(s.TP))
+	if err != nil {
+		faults = append(faults, err)
+	}
+	c, err := s.Profile.coefficients(s)
+	if err != nil {
+		faults = append(faults, err)
+	}
+	host, wrong := newHostTime(c.engine, s.Host)
+	faults = append(faults, wrong...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	t := s.build(l, c)
+	t.host, t.async = host, s.Async
+	if d := t.Step(Work{}); d <= 0 {
+		return nil, fmt.Errorf("layer_s of engine %s in profile %s is %v, so a step of %s, which has small layers, would take %v; that engine was fitted on larger models",
+			s.Engine, s.Profile.Name, picoseconds(c.engine.LayerS), s.Model.Name, d)
+	}
+	return t, nil
+}
+
+// build assembles the operators of one layout.
+func (s Setup) build(l layout, c coefficients) *StepTime {
+	m, p, e := s.Model, s.Profile, c.engine
+	linear := s.Weights.outsideExperts().bytesPerWeight()
+	t := &StepTime{
+		layers:       float64(m.Layers),
+		fullLayers:   float64(m.Layers - m.WindowLayers),
+		windowLayers: float64(m.WindowLayers),
+		window:       m.Window,
+		layer:        e.LayerS,
+		gemms: []gemm{
+			c.gemm.of(l.qkv, m.Hidden, linear, e.FlopEfficiency),
+			c.gemm.of(m.Hidden, l.attnOut, linear, e.FlopEfficiency),
+		},
+		elementwise: p.Fitted.Elementwise.perToken(m, l),
+		prefill:     c.prefill.of(l, m.HeadDim, s.KV, e.FlopEfficiency),
+		decode:      c.decode.of(l),
+		head:        p.Fitted.LMHead.of(p, m, l),
+		limits:      p.Fitted.Range,
+		caveats:     s.caveats(l, c),
+	}
+	if m.Experts > 0 {
+		x := c.moe.of(m, l, s.Weights.bytesPerWeight())
+		t.experts = &x
+	} else {
+		t.gemms = append(t.gemms,
+			c.gemm.of(2*l.width, m.Hidden, linear, e.FlopEfficiency),
+			c.gemm.of(m.Hidden, l.width, linear, e.FlopEfficiency))
+	}
+	if l.tp > 1 {
+		t.reduce = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
+	}
+	perToken := c.decode.perToken(l, m.HeadDim, s.KV, c.kvEfficiency)
+	t.full = newSlope(t.fullLayers * perToken)
+	if m.WindowLayers > 0 {
+		t.windowed = newSlope(t.windowLayers * perToken)
+	}
+	return t
+}
+
+// Step returns the duration of a step. It does not allocate.
+func (t *StepTime) Step(w Work) sim.Duration {
+	g := picoseconds(t.gpuSeconds(w))
+	if w.DecodeSeqs > 0 {
+		g += sim.Duration(t.full.at(w.DecodeKV))
+		if t.window > 0 {
+			g += sim.Duration(t.windowed.at(min(w.DecodeKV, w.DecodeSeqs*t.window)))
+		}
+	}
+	return t.join(g, t.host.of(w))
+}
+
+// Decode returns the durations of decode steps, up to where the curve bends: at
+// the window of sliding-window layers, where the GPU becomes slower than an
+// asynchronous host, at a hop of slope.
+func (t *StepTime) Decode(seqs, kv int64) Progression {
+	p := Progression{
+		First: t.atZeroContext(seqs) + sim.Duration(t.full.at(kv)),
+		Inc:   sim.Duration(t.full.ps * seqs),
+		Steps: t.full.until(kv, seqs),
+	}
+	if t.window > 0 {
+		if end := seqs * t.window; kv <= end {
+			p.First += sim.Duration(t.windowed.at(kv))
+			p.Inc += sim.Duration(t.windowed.ps * seqs)
+			p.Steps = min(p.Steps, t.windowed.until(kv, seqs), (end-kv)/seqs+1)
+		} else {
+			p.First += sim.Duration(t.windowed.at(end))
+		}
+	}
+	h := t.host.of(Work{DecodeSeqs: seqs})
+	switch {
+	case !t.async:
+		p.First += h
+	case p.First < h:
+		if p.Inc > 0 {
+			p.Steps = min(p.Steps, int64((h-p.First)/p.Inc)+1)
+		}
+		p.First, p.Inc = h, 0
+	}
+	return p
+}
+
+// join returns the time of a step from that of its GPU and host parts.
+func (t *StepTime) join(gpu, host sim.Duration) sim.Duration {
+	if t.async {
+		return max(gpu, host)
+	}
+	return gpu + host
+}
+
+// atZeroContext returns the GPU time of a decode step without its context.
+func (t *StepTime) atZeroContext(seqs int64) sim.Duration {
+	if seqs >= cachedSeqs {
+		return picoseconds(t.gpuSeconds(Work{DecodeSeqs: seqs, Samples: seqs}))
+	}
+	for n := int64(len(t.intercept)); n <= seqs; n++ {
+		t.intercept = append(t.intercept, picoseconds(t.gpuSeconds(Work{DecodeSeqs: n, Samples: n})))
+	}
+	return t.intercept[seqs]
+}
+
+// gpuSeconds returns the GPU time of a step without the decode context. Every
+// term is a sum, product or root of terms that do not shrink as w grows, and
+// rounding keeps order, so neither does the result.
+func (t *StepTime) gpuSeconds(w Work) float64 {
+	tokens := w.PrefillTokens + w.DecodeSeqs
+	m := float64(tokens)
+	layer := t.layer + t.reduce.seconds(m) + float64(t.elementwise*m)
+	for i := range t.gemms {
+		layer += t.gemms[i].seconds(m)
+	}
+	if t.experts != nil {
+		layer += t.experts.seconds(tokens)
+	}
+	layer += t.decode.seconds(w.DecodeSeqs)
+	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, 0))
+	if t.window > 0 {
+		s += float64(t.windowLayers * t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, t.window))
+	}
+	return s + t.head.seconds(w.Samples)
+}

@@ -1,0 +1,39 @@
+package gpu
+
+import "fmt"
+
+// Extrapolated tells whether w lies outside the work that the profile's
+// coefficients were fitted on: more tokens in a step, more sequences, a longer
+// mean context, or prompt tokens that attend to more keys on average than those
+// of the longest measured prompt.
+func (t *StepTime) Extrapolated(w Work) bool {
+	r := t.limits
+	return w.PrefillTokens+w.DecodeSeqs > r.StepTokensMax ||
+		w.DecodeSeqs > r.DecodeSeqsMax ||
+		w.DecodeKV/max(1, w.DecodeSeqs) > r.ContextTokensMax ||
+		w.PrefillPairs/max(1, w.PrefillTokens) > (r.PromptTokensMax+1)/2
+}
+
+// Caveats returns what a reader of the times should know of this setup, in
+// sentences, or nothing.
+func (t *StepTime) Caveats() []string { return t.caveats }
+
+// caveats returns where a setup goes beyond what was measured.
+func (s Setup) caveats(l layout, c coefficients) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if d := s.Model.HeadDim; d != 64 && d != 128 {
+		say("head_dim is %d; attention was measured at 64 and 128", d)
+	}
+	if l.kvHeads > 8 {
+		say("%d KV heads a GPU; decode attention was measured up to 8, and with 32 it is 10 to 13 %% slower than this model", l.kvHeads)
+	}
+	if s.Engine == "generic" {
+		say("the host times of engine generic are round figures; nothing was calibrated")
+	}
+	if mixed := c.engine.MixedStep(); s.Host.MixedStep == nil && c.engine.MixedStepS > 1e-3 {
+		say("the fit of %s adds %.1f ms to each step with prompt tokens, which is not credible as GPU time and not applied; TTFT may come out low",
+			s.Engine, mixed.Milliseconds())
+	}
+	return out
+}
