@@ -1,0 +1,167 @@
+package analysis
+
+import (
+	"slices"
+
+	"servesim/sim"
+)
+
+const (
+	// exactValues is the number of values up to which a Sample keeps each one.
+	exactValues = 1 << 20
+	// chunkValues is the number of values that a Sample allocates at once.
+	chunkValues = 1 << 12
+)
+
+// QuantileValue is one percentile of a distribution.
+type QuantileValue struct {
+	P     Percentile
+	Value sim.Duration
+	// Resolution is 0 if Value is exact; otherwise the true value is at most
+	// this far from Value.
+	Resolution sim.Duration
+}
+
+// Distribution describes many spans.
+type Distribution struct {
+	// OK is false if there is no data; every other field but Count is then unset.
+	OK bool
+	// Count is the number of spans.
+	Count int64
+	// Mean is rounded to the nearest picosecond, halves up. Mean, Min and Max
+	// are exact also where Quantiles are not.
+	Mean, Min, Max sim.Duration
+	// Quantiles are type-7 quantiles in ascending order of P.
+	Quantiles []QuantileValue
+}
+
+// Sample collects spans, none of them negative, for quantiles. Up to 2^20 of
+// them it keeps each one (8 MB) and its quantiles are exact; beyond, it counts
+// them in a histogram whose buckets are at most 2^-12 of their values wide.
+// The zero value is an empty Sample.
+type Sample struct {
+	cur    []int64   // the chunk being filled
+	n      int       // values in cur
+	full   [][]int64 // the chunks before
+	count  int64     // values in full, or in hist
+	sum    sum
+	lo, hi int64 // extremes of those
+	hist   *histogram
+	limit  int64 // values to keep, exactValues if 0
+}
+
+// Add takes one span.
+func (s *Sample) Add(d sim.Duration) {
+	if s.n == len(s.cur) {
+		s.turn()
+	}
+	s.cur[s.n] = int64(d)
+	s.n++
+}
+
+// turn makes room in cur.
+func (s *Sample) turn() {
+	if s.limit == 0 {
+		s.limit = exactValues
+	}
+	s.tally()
+	if s.hist == nil && s.count+chunkValues > s.limit {
+		s.hist = new(histogram)
+		for _, c := range s.full {
+			s.fold(c)
+		}
+		s.full = nil
+	}
+	switch {
+	case s.hist != nil && s.cur != nil:
+		s.fold(s.cur[:s.n])
+	case s.cur != nil:
+		s.full = append(s.full, s.cur)
+		s.cur = nil
+	}
+	if s.cur == nil {
+		s.cur = make([]int64, chunkValues)
+	}
+	s.n = 0
+}
+
+// tally adds cur to count, sum and the extremes.
+func (s *Sample) tally() {
+	if s.n == 0 {
+		return
+	}
+	lo, hi := extremes(s.cur[:s.n])
+	if s.count == 0 {
+		s.lo, s.hi = lo, hi
+	}
+	s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
+	for _, v := range s.cur[:s.n] {
+		s.sum.add(uint64(v))
+	}
+	s.count += int64(s.n)
+}
+
+// fold counts values in the histogram.
+func (s *Sample) fold(values []int64) {
+	for _, v := range values {
+		s.hist.add(uint64(v), 1)
+	}
+}
+
+// Distribution describes the spans taken so far, with the percentiles ps in
+// ascending order.
+func (s *Sample) Distribution(ps []Percentile) Distribution {
+	t := *s
+	t.tally()
+	d := Distribution{OK: t.count > 0, Count: t.count}
+	if !d.OK {
+		return d
+	}
+	d.Mean, d.Min, d.Max = sim.Duration(t.sum.over(t.count)), sim.Duration(t.lo), sim.Duration(t.hi)
+	if t.hist == nil {
+		chunks := append(t.full[:len(t.full):len(t.full)], t.cur[:t.n])
+		d.quantiles(ps, func(ranks []int64) (at, off []int64) {
+			return selectRanks(chunks, ranks), make([]int64, len(ranks))
+		})
+		return d
+	}
+	s.fold(s.cur[:s.n])
+	s.count, s.sum, s.lo, s.hi, s.n = t.count, t.sum, t.lo, t.hi, 0
+	d.quantiles(ps, s.hist.at)
+	return d
+}
+
+// quantiles sets d.Quantiles from the values at ranks, each of which may be off
+// by the number beside it.
+func (d *Distribution) quantiles(ps []Percentile, values func(ranks []int64) (at, off []int64)) {
+	var ranks []int64
+	for _, p := range ps {
+		lo, _ := p.rank(d.Count)
+		ranks = append(ranks, lo, min(lo+1, d.Count-1))
+	}
+	wanted := slices.Compact(slices.Sorted(slices.Values(ranks)))
+	at, off := values(wanted)
+	value := func(rank int64) (v, o int64) {
+		switch rank {
+		case 0:
+			return int64(d.Min), 0
+		case d.Count - 1:
+			return int64(d.Max), 0
+		}
+		i, _ := slices.BinarySearch(wanted, rank)
+		return min(max(at[i], int64(d.Min)), int64(d.Max)), off[i]
+	}
+	for i, p := range ps {
+		_, parts := p.rank(d.Count)
+		a, offA := value(ranks[2*i])
+		b, offB := value(ranks[2*i+1])
+		q := QuantileValue{P: p, Value: sim.Duration(between(a, b, parts))}
+		if parts == 0 {
+			offB = 0
+		}
+		if o := max(offA, offB); o > 0 {
+			q.Resolution = sim.Duration(o + 1) // 1 for the rounding of the interpolation
+		}
+		d.Quantiles = append(d.Quantiles, q)
+	}
+}

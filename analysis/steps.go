@@ -1,0 +1,155 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// stepStats accumulates what an Engine report says.
+type stepStats struct {
+	steps            int64
+	replicas         int
+	busy             sum
+	prefill, decode  int64
+	running, waiting level
+	blocks           level
+	backlog          backlog
+}
+
+// level accumulates a Level.
+type level struct {
+	peak   int64
+	weight sum
+}
+
+// add takes value v, which held for span.
+func (l *level) add(v int64, span uint64) {
+	l.peak = max(l.peak, v)
+	l.weight.addProduct(uint64(v), span)
+}
+
+// report returns the Level over the time busy.
+func (l *level) report(busy *sum) Level {
+	if b := busy.float(); b > 0 {
+		return Level{Peak: l.peak, Mean: l.weight.float() / b}
+	}
+	return Level{Peak: l.peak, Mean: math.NaN()}
+}
+
+// add takes a run of steps.
+func (s *stepStats) add(r *observe.StepRun) error {
+	span, ok := duration(r)
+	if !ok || r.Running < 0 || r.Waiting < 0 || r.BlocksUsed < 0 || r.Replica < 0 || r.Decodes < 0 {
+		return fmt.Errorf("replica %d, step at %d ps: the record does not hold together: steps %d, first %d ps, inc %d ps, decodes %d, running %d, waiting %d, blocks_used %d; "+
+			"there is at least 1 step, no number is negative, and the steps end within the range of time",
+			r.Replica, r.Start, r.Steps, r.First, r.Inc, r.Decodes, r.Running, r.Waiting, r.BlocksUsed)
+	}
+	s.steps += r.Steps
+	s.replicas = max(s.replicas, int(r.Replica)+1)
+	s.busy.add(span)
+	s.decode += r.Steps * int64(r.Decodes)
+	for i := range r.Chunks {
+		s.prefill += int64(r.Chunks[i].Tokens)
+	}
+	s.running.add(int64(r.Running), span)
+	s.waiting.add(int64(r.Waiting), span)
+	s.blocks.add(r.BlocksUsed, span)
+	s.backlog.add(r.Start, int64(r.Waiting), span)
+	return nil
+}
+
+// duration returns how long the steps of r last, as StepRun.Duration does. ok is
+// false if that or a step of it is negative or ends beyond the range of time.
+func duration(r *observe.StepRun) (span uint64, ok bool) {
+	if r.Steps < 1 || r.First < 0 || r.Start < 0 {
+		return 0, false
+	}
+	if r.Steps == 1 {
+		return uint64(r.First), uint64(r.First) <= uint64(sim.MaxTime-r.Start)
+	}
+	n := uint64(r.Steps)
+	h, total := bits.Mul64(uint64(r.First), n)
+	if h != 0 || total > math.MaxInt64 {
+		return 0, false
+	}
+	inc := uint64(max(r.Inc, -r.Inc))
+	ht, twice := bits.Mul64(n, n-1)
+	h, change := bits.Mul64(inc, twice/2)
+	if ht != 0 || h != 0 || change > math.MaxInt64 || r.Inc == math.MinInt64 {
+		return 0, false
+	}
+	if r.Inc < 0 {
+		if inc*(n-1) > uint64(r.First) { // 2·change/n, which fits
+			return 0, false
+		}
+		return total - change, total-change <= uint64(sim.MaxTime-r.Start)
+	}
+	return total + change, total+change <= uint64(sim.MaxTime-r.Start)
+}
+
+// report returns the Engine report of a run that lasted span.
+func (s *stepStats) report(span sim.Duration) Engine {
+	e := Engine{
+		Steps: s.steps, Replicas: s.replicas, Busy: sim.Duration(min(s.busy.lo, math.MaxInt64)),
+		PrefillTokens: s.prefill, DecodeTokens: s.decode,
+		Running: s.running.report(&s.busy), Waiting: s.waiting.report(&s.busy), Blocks: s.blocks.report(&s.busy),
+		Utilisation: math.NaN(),
+	}
+	if span > 0 && s.replicas > 0 {
+		e.Utilisation = s.busy.float() / (float64(span) * float64(s.replicas))
+	}
+	return e
+}
+
+// backlogBins is the number of bins of a backlog.
+const backlogBins = 512
+
+// backlog keeps how many requests waited over the time of a run, in bins whose
+// width doubles whenever the run outgrows them.
+type backlog struct {
+	shift  uint // a bin is 1<<shift ps wide; 0 before the first step
+	weight [backlogBins]sum
+}
+
+// add takes n requests that waited for span from t. All of it counts in the bin of t.
+func (b *backlog) add(t sim.Time, n int64, span uint64) {
+	if b.shift == 0 {
+		b.shift = 30 // about a millisecond
+	}
+	for t>>b.shift >= backlogBins {
+		for i := range backlogBins / 2 {
+			w := b.weight[2*i]
+			w.addSum(b.weight[2*i+1], 1)
+			b.weight[i] = w
+		}
+		clear(b.weight[backlogBins/2:])
+		b.shift++
+	}
+	b.weight[t>>b.shift].addProduct(uint64(n), span)
+}
+
+// quarters returns the mean number of requests waiting, over all engines, in each
+// quarter of the time from start to end. ok is false if a quarter has fewer than
+// four bins.
+func (b *backlog) quarters(start, end sim.Time) (mean [4]float64, ok bool) {
+	if b.shift == 0 {
+		return mean, false
+	}
+	first, bins := int(start>>b.shift), int(end>>b.shift)-int(start>>b.shift)
+	per := bins / 4
+	if per < 4 {
+		return mean, false
+	}
+	for q := range mean {
+		var w sum
+		for i := range per {
+			w.addSum(b.weight[min(first+q*per+i, backlogBins-1)], 1)
+		}
+		mean[q] = w.float() / (float64(per) * float64(uint64(1)<<b.shift))
+	}
+	return mean, true
+}

@@ -1,0 +1,201 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// outcomes is the number of outcomes of a request.
+const outcomes = int(observe.Unfinished) + 1
+
+// Options say what a Summary computes.
+type Options struct {
+	// Percentiles in ascending order; DefaultPercentiles if empty.
+	Percentiles []Percentile
+	// Goodput limits, if any.
+	Goodput Goodput
+	// KVBlocks is the number of KV blocks of one engine, 0 if it is not known.
+	KVBlocks int64
+	// Header names the run in the Report.
+	Header observe.Header
+}
+
+// Summary is an observe.Sink that computes a Report. Its memory does not grow
+// with the number of records beyond some 100 MB, and it allocates nothing for a
+// record but, now and then, a chunk for many.
+type Summary struct {
+	options Options
+	counts  Counts
+	reasons map[ReasonCount]int64 // by outcome and reason, Count being 0
+	tokens  Tokens
+	ttft, network, queue, prefill,
+	tpot, maxGap, e2e Sample
+	decode, response sum
+	itl              GapSample
+	good             attained
+	start, end       sim.Time // the first arrival and the last end
+	lastArrival      sim.Time
+	steps            stepStats
+}
+
+// NewSummary returns an empty Summary.
+func NewSummary(o Options) *Summary {
+	if len(o.Percentiles) == 0 {
+		o.Percentiles = DefaultPercentiles()
+	}
+	return &Summary{
+		options: o, reasons: make(map[ReasonCount]int64),
+		good: attained{limits: o.Goodput}, start: observe.Never,
+	}
+}
+
+// Request implements observe.Sink. It is an error if the instants of r are out
+// of order, or if it completed without having come to each of them.
+func (s *Summary) Request(r *observe.Request) error {
+	if err := checkRequest(r); err != nil {
+		return err
+	}
+	s.counts.Requests++
+	s.counts.Outcome[r.Outcome]++
+	if r.Preemptions > 0 {
+		s.counts.Preempted++
+		s.counts.Preemptions += int64(r.Preemptions)
+	}
+	s.tokens.Cached += int64(r.Cached)
+	s.tokens.Computed += r.Computed
+	s.tokens.Recomputed += r.Recomputed
+	if s.start < 0 || r.Arrival < s.start {
+		s.start = r.Arrival
+	}
+	s.lastArrival = max(s.lastArrival, r.Arrival)
+	if r.Outcome != observe.Completed {
+		s.end = max(s.end, r.End)
+		s.tokens.Unfinished += int64(r.Output)
+		s.reasons[ReasonCount{Outcome: r.Outcome, Reason: r.Reason}]++
+		return nil
+	}
+	s.end = max(s.end, r.End.Add(r.Response))
+	s.completed(r)
+	return nil
+}
+
+// completed takes the latencies of a completed request.
+func (s *Summary) completed(r *observe.Request) {
+	s.ttft.Add(r.First.Sub(r.Arrival))
+	s.network.Add(r.Sent.Sub(r.Arrival))
+	s.queue.Add(r.Scheduled.Sub(r.Sent))
+	s.prefill.Add(r.First.Sub(r.Scheduled))
+	if tpot, ok := perToken(r); ok {
+		s.tpot.Add(tpot)
+		s.maxGap.Add(r.MaxGap)
+	}
+	s.e2e.Add(endToEnd(r))
+	s.decode.add(uint64(r.Last.Sub(r.First)))
+	s.response.add(uint64(r.Response))
+	s.tokens.Prompt += int64(r.Prompt)
+	s.tokens.Output += int64(r.Output)
+	if r.Output < r.Wanted {
+		s.counts.CutShort++
+	}
+	if len(s.good.limits) > 0 {
+		s.good.completed(r)
+	}
+}
+
+// perToken returns the TPOT of r, (Last-First)/(Output-1) rounded to the nearest
+// picosecond, halves up. ok is false if it has fewer than two output tokens.
+func perToken(r *observe.Request) (tpot sim.Duration, ok bool) {
+	if r.Output < 2 {
+		return 0, false
+	}
+	n := uint64(r.Output - 1)
+	return sim.Duration((uint64(r.Last.Sub(r.First)) + n/2) / n), true
+}
+
+// endToEnd returns the time from the call of r to its whole answer.
+func endToEnd(r *observe.Request) sim.Duration { return r.Last.Sub(r.Arrival) + r.Response }
+
+// checkRequest tells whether the instants of r are in order.
+func checkRequest(r *observe.Request) error {
+	if r.Outcome == observe.Completed {
+		if 0 <= r.Arrival && r.Arrival <= r.Sent && r.Sent <= r.Scheduled && r.Scheduled <= r.First &&
+			r.First <= r.Last && r.Last <= r.End && r.Response >= 0 && r.End <= sim.MaxTime-sim.Time(r.Response) &&
+			r.MaxGap >= 0 && r.MaxGap <= r.Last.Sub(r.First) && r.Output >= 1 {
+			return nil
+		}
+		return fmt.Errorf("request %d completed, but its record does not hold together: arrival %d, sent %d, scheduled %d, first %d, last %d, end %d, response %d, max_gap %d ps, output %d tokens; "+
+			"each instant is at least 0 and not before the one before it, a gap fits between first and last, and there is an output token",
+			r.ID, r.Arrival, r.Sent, r.Scheduled, r.First, r.Last, r.End, r.Response, r.MaxGap, r.Output)
+	}
+	if int(r.Outcome) >= outcomes {
+		return fmt.Errorf("request %d: unknown outcome %d", r.ID, r.Outcome)
+	}
+	if r.Arrival < 0 || r.End < r.Arrival {
+		return fmt.Errorf("request %d %s at %d ps, before its arrival at %d ps, or has no arrival", r.ID, r.Outcome, r.End, r.Arrival)
+	}
+	return nil
+}
+
+// Step implements observe.Sink. It is an error if r cannot be, as with no steps
+// or gaps that are negative.
+func (s *Summary) Step(r *observe.StepRun) error {
+	if err := s.steps.add(r); err != nil {
+		return err
+	}
+	for i := range r.Gaps {
+		if err := s.itl.Add(&r.Gaps[i]); err != nil {
+			return fmt.Errorf("replica %d, step at %d ps: %w", r.Replica, r.Start, err)
+		}
+	}
+	return nil
+}
+
+// Report returns what the records taken so far say.
+func (s *Summary) Report() *Report {
+	ps := s.options.Percentiles
+	r := &Report{
+		Header: s.options.Header, Counts: s.counts, Tokens: s.tokens,
+		TTFT: s.ttft.Distribution(ps), Network: s.network.Distribution(ps),
+		Queue: s.queue.Distribution(ps), Prefill: s.prefill.Distribution(ps),
+		TPOT: s.tpot.Distribution(ps), ITL: s.itl.Distribution(ps),
+		MaxGap: s.maxGap.Distribution(ps), E2E: s.e2e.Distribution(ps),
+	}
+	r.Counts.Reasons = s.sortedReasons()
+	if s.counts.Requests > 0 {
+		r.Start, r.Span = s.start, s.end.Sub(s.start)
+	}
+	if n := s.counts.Of(observe.Completed); n > 0 {
+		r.MeanDecode, r.MeanResponse = sim.Duration(s.decode.over(n)), sim.Duration(s.response.over(n))
+	}
+	r.Throughput = Throughput{
+		Requests:     perSecond(s.counts.Of(observe.Completed), r.Span),
+		OutputTokens: perSecond(s.tokens.Output, r.Span),
+		TotalTokens:  perSecond(s.tokens.Prompt+s.tokens.Output, r.Span),
+	}
+	if len(s.options.Goodput) > 0 {
+		a := s.good.report(s.counts.Requests, r.Span)
+		r.Goodput = &a
+	}
+	r.Engine = s.steps.report(r.Span)
+	r.Engine.KVBlocks = s.options.KVBlocks
+	r.Warnings = s.warnings(r)
+	return r
+}
+
+// sortedReasons returns the reasons by outcome, most frequent first, then by name.
+func (s *Summary) sortedReasons() []ReasonCount {
+	var list []ReasonCount
+	for r, n := range s.reasons { // sorted below, by a key that is unique
+		if r.Reason != "" {
+			list = append(list, ReasonCount{r.Outcome, r.Reason, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b ReasonCount) int {
+		return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}

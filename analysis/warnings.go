@@ -1,0 +1,99 @@
+package analysis
+
+import (
+	"fmt"
+
+	"servesim/sim/observe"
+)
+
+// fewValues is the number of values below which a percentile is said to rest on few.
+const fewValues = 10
+
+// overloadShare is the share of the arriving requests that a queue may keep
+// before it is said to grow: growth below it is hard to tell from chance.
+const overloadShare = 0.01
+
+// warnings returns what to beware of in r.
+func (s *Summary) warnings(r *Report) []Warning {
+	var list []Warning
+	warn := func(k WarningKind, format string, args ...any) {
+		list = append(list, Warning{k, fmt.Sprintf(format, args...)})
+	}
+	all := r.Counts.Requests
+	if n := r.Counts.Of(observe.Unfinished); n > 0 {
+		warn(NotFinished, "%d of %d requests were left unfinished, so the latencies leave out what would have been slowest", n, all)
+	}
+	if n := all - r.Counts.Of(observe.Unfinished) - r.Counts.Of(observe.Completed); n > 0 {
+		warn(Failed, "%d of %d requests failed; the latencies leave them out, goodput does not", n, all)
+	}
+	if growth, ok := s.growth(); ok {
+		warn(Overload, "overload: the queue grew as long as requests arrived, by %.3g %% of them; latencies depend on how long the run was", 100*growth)
+	}
+	for _, p := range s.options.Percentiles {
+		n := p.Beyond(r.TTFT.Count)
+		if n > 0 && n < fewValues && p.ppb != 0 && p.ppb != whole {
+			warn(FewValues, "%s of %s rests on %s", p, plural(r.TTFT.Count, "request"), plural(n, "value"))
+		}
+	}
+	for _, m := range r.Metrics() {
+		if q := m.Quantiles; m.Distribution.OK && len(q) > 0 && coarse(q) {
+			warn(Approximate, "%s: %d values are too many to keep; each percentile is within its resolution, at most 0.025 %%", m.Name, m.Count)
+		}
+	}
+	return list
+}
+
+// coarse tells whether any of q is not exact.
+func coarse(q []QuantileValue) bool {
+	for _, v := range q {
+		if v.Resolution > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// growth returns by how much the queue grew while requests arrived, as a share of
+// the arrivals. ok is false unless the mean queue rose from each quarter of that
+// time to the next, from the second on, and the rise from the second to the last
+// is at least overloadShare of the requests that arrive in half the time.
+func (s *Summary) growth() (share float64, ok bool) {
+	q, ok := s.steps.backlog.quarters(s.start, s.lastArrival)
+	if !ok || !(q[1] < q[2] && q[2] < q[3]) {
+		return 0, false
+	}
+	share = (q[3] - q[1]) / (float64(s.counts.Requests) / 2)
+	return share, share >= overloadShare
+}
+
+// plural returns "1 value", "2 values".
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Metric is a named distribution of a Report.
+type Metric struct {
+	// Name is what tables call it and Key what files do.
+	Name, Key string
+	// Definition says what it is, in terms of a request's record.
+	Definition string
+	*Distribution
+}
+
+// Metrics lists the distributions of r in the order of tables, the parts of
+// TTFT after it.
+func (r *Report) Metrics() []Metric {
+	return []Metric{
+		{"TTFT", "ttft", "first token - arrival, = network + queue + prefill; completed requests", &r.TTFT},
+		{"network", "network", "sent - arrival", &r.Network},
+		{"queue", "queue", "scheduled - sent", &r.Queue},
+		{"prefill", "prefill", "first token - scheduled", &r.Prefill},
+		{"TPOT", "tpot", "(last token - first token) / (output - 1), one value a request with output >= 2", &r.TPOT},
+		{"ITL", "itl", "time between two successive tokens, one value a gap, all requests", &r.ITL},
+		{"worst gap", "max_gap", "longest ITL of a request, one value a request with output >= 2", &r.MaxGap},
+		{"E2E", "e2e", "last token - arrival + network of the answer; completed requests", &r.E2E},
+	}
+}
