@@ -18,7 +18,7 @@ func azureFormat() Format {
 		Name:   "azure",
 		Title:  "Azure LLM inference traces of 2023, 2024 and 2025, CSV",
 		Fields: []string{"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
-		match:  func(s *sniffed) bool { return s.has("timestamp", "contexttokens", "generatedtokens") },
+		match:  func(s *sniffed) bool { return s.has("contexttokens") || s.has("generatedtokens") },
 		open:   openAzure,
 	}
 }
@@ -37,7 +37,7 @@ func openAzure(in *lineReader, _ *Options) (rowReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := t.need("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+	c, err := t.needEach("TIMESTAMP", "ContextTokens", "GeneratedTokens")
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type Format struct {
 	// Fields are the columns or keys that make it, for help texts.
 	Fields []string
 
+	// json tells JSON lines from CSV.
+	json bool
 	// zero is what ZeroDefault stands for; empty is ZeroError.
 	zero ZeroRule
 	// match tells whether the beginning of a file looks like it.
@@ -30,6 +32,11 @@ func Formats() []Format {
 	return []Format{
 		azureFormat(),
 		mooncakeFormat(),
+		burstFormat(),
+		vidurFormat(),
+		splitwiseFormat(),
+		jsonFormat(),
+		csvFormat(),
 	}
 }
 
@@ -69,6 +76,7 @@ func formatNames(formats []Format) []string {
 // sniffed is what the beginning of a trace shows.
 type sniffed struct {
 	columns []string // names in a CSV header, in lower case
+	names   []string // the same as the file spells them
 	keys    []string // keys of the first JSON object
 }
 
@@ -130,20 +138,21 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 		return f
 	case s.keys != nil:
 		f.Found = "the keys " + listNames(s.keys, "and")
+		f.Fix = "rename the keys to those of one of them"
 	default:
-		f.Found = "the columns " + listNames(s.columns, "and")
+		f.Found = "the columns " + listNames(s.names, "and")
+		f.Fix = "for any other CSV, say which columns to read with option columns"
+		if hint := headerHint(s.names); hint != "" {
+			f.Fix = hint
+		}
 	}
 	var known []string
 	for _, k := range Formats() {
-		if len(k.Fields) > 0 {
+		if len(k.Fields) > 0 && k.json == (s.keys != nil) {
 			known = append(known, k.Name+" ("+strings.Join(k.Fields, ", ")+")")
 		}
 	}
 	f.Want = "those of a known format: " + strings.Join(known, "; ")
-	f.Fix = "for any other CSV, say which columns to read with option columns"
-	if hint := headerHint(s.columns); hint != "" {
-		f.Fix = hint
-	}
 	return f
 }
 
@@ -205,13 +214,13 @@ func sniff(file string, line []byte, whole bool) (*sniffed, *Fault) {
 			return nil, &Fault{File: file, Line: 1, Found: "a line that is no JSON object by itself: " + quoteBytes(line),
 				Want: "JSON lines: one object a line", Fix: "jq -c . puts an object on one line"}
 		}
-		return &sniffed{keys: keys}, nil
+		return &sniffed{keys: append([]string{}, keys...)}, nil
 	}
 	t, err := openTable(&lineReader{file: file, in: bufio.NewReader(bytes.NewReader(line))})
 	if err != nil {
 		return nil, err.(*Fault)
 	}
-	s := &sniffed{}
+	s := &sniffed{names: t.names}
 	for _, name := range t.names {
 		s.columns = append(s.columns, strings.ToLower(name))
 	}

@@ -57,9 +57,9 @@ type timeUnit struct {
 func unitOf(name string) (u timeUnit, ok bool) {
 	switch name {
 	case "s":
-		return timeUnit{"s", 0, 1}, true
+		return seconds(), true
 	case "ms":
-		return timeUnit{"ms", 3, 1e3}, true
+		return milliseconds(), true
 	case "us":
 		return timeUnit{"us", 6, 1e6}, true
 	case "ns":
@@ -67,6 +67,12 @@ func unitOf(name string) (u timeUnit, ok bool) {
 	}
 	return timeUnit{}, false
 }
+
+// seconds returns the unit s.
+func seconds() timeUnit { return timeUnit{"s", 0, 1} }
+
+// milliseconds returns the unit ms.
+func milliseconds() timeUnit { return timeUnit{"ms", 3, 1e3} }
 
 // parse reads b, a decimal number of u that is 0 or more, rounded to the
 // nearest picosecond, half to even. ok is false if b is not such a number.

@@ -22,6 +22,7 @@ func mooncakeFormat() Format {
 	return Format{
 		Name:   "mooncake",
 		Title:  "Mooncake traces, JSON lines with prefix hashes",
+		json:   true,
 		Fields: []string{"timestamp", "input_length", "output_length", "hash_ids"},
 		match: func(s *sniffed) bool {
 			return s.hasKeys("input_length", "output_length") && !s.hasKeys("chat_id")
@@ -106,7 +107,7 @@ func missingKeys(seen int, names ...string) []string {
 func (m *mooncakeRows) read(key []byte, r *row) (bit int, err error) {
 	switch string(key) {
 	case "timestamp":
-		r.at, r.text, err = m.line.at("timestamp", timeUnit{"ms", 3, 1e3})
+		r.at, r.text, err = m.line.at("timestamp", milliseconds())
 		return hasTime, err
 	case "input_length":
 		r.Prompt, err = m.line.tokens("input_length")
@@ -118,7 +119,7 @@ func (m *mooncakeRows) read(key []byte, r *row) (bit int, err error) {
 		from := m.line.i
 		var ok bool
 		if m.ids, ok = m.line.uints(m.ids); !ok {
-			return 0, m.line.in.fault("hash_ids", quoteBytes(m.line.b[from:]), "an array of whole numbers from 0 to 18446744073709551615", "")
+			return 0, m.line.in.fault("hash_ids", quoteBytes(m.line.b[from:]), wantHashes, "")
 		}
 		return hasIDs, nil
 	case "session_id":

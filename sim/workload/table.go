@@ -150,14 +150,12 @@ func (t *table) column(names ...string) (int, error) {
 	return found, nil
 }
 
-// need finds the columns of wants, of which each is one name or several
-// alternatives separated by "|". The error names what is missing and what
-// there is.
-func (t *table) need(wants ...string) ([]int, error) {
+// need finds the columns that wants names, each by the first of its names that
+// the header has. The error names what is missing and what there is.
+func (t *table) need(wants ...[]string) ([]int, error) {
 	var missing []string
 	found := make([]int, len(wants))
-	for i, want := range wants {
-		names := strings.Split(want, "|")
+	for i, names := range wants {
 		c, err := t.column(names...)
 		if err != nil {
 			return nil, err
@@ -171,6 +169,15 @@ func (t *table) need(wants ...string) ([]int, error) {
 		return found, nil
 	}
 	return nil, t.in.fault("", "the columns "+t.header(), "also "+listNames(missing, "and"), headerHint(t.names))
+}
+
+// needEach finds the columns called names.
+func (t *table) needEach(names ...string) ([]int, error) {
+	wants := make([][]string, len(names))
+	for i, name := range names {
+		wants[i] = []string{name}
+	}
+	return t.need(wants...)
 }
 
 // header lists the names of the columns for an error.
