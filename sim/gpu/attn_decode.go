@@ -39,10 +39,10 @@ func (c AttnDecode) perToken(l layout, headDim int64, kv Format, efficiency floa
 }
 
 // slope is the time of context tokens, in whole picoseconds: ps for each, and
-// hop more for each full hopTokens of them. Alone, ps would be the rounded cost
-// of a token; where rounding it would err by more than slopeError the rest is
-// paid in hops, so that between two hops the time is exactly affine in tokens
-// and over many hops it has the cost of a token right.
+// hop more for every hopTokens of them, the first after half of that. Alone, ps
+// would be the rounded cost of a token; where rounding it would err by more than
+// slopeError the rest is paid in hops, so that between two hops the time is
+// exactly affine in tokens, and it is never more than half a hop off.
 type slope struct {
 	ps        int64
 	hopTokens int64 // 0: no hops
@@ -70,7 +70,7 @@ func newSlope(seconds float64) slope {
 func (s slope) at(tokens int64) int64 {
 	t := s.ps * tokens
 	if s.hopTokens > 0 {
-		t += tokens / s.hopTokens * hop
+		t += (tokens + s.hopTokens/2) / s.hopTokens * hop
 	}
 	return t
 }
@@ -81,6 +81,6 @@ func (s slope) until(tokens, by int64) int64 {
 	if s.hopTokens == 0 {
 		return maxSteps
 	}
-	left := s.hopTokens - 1 - tokens%s.hopTokens // before the next hop
+	left := s.hopTokens - 1 - (tokens+s.hopTokens/2)%s.hopTokens // before the next hop
 	return left/by + 1
 }
