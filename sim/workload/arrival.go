@@ -75,9 +75,9 @@ func (g gapLaw) draw(src *rand.PCG) float64 {
 	case 0:
 		return g.mean
 	case 1:
-		return distuv.Exponential{Rate: 1, Src: src}.Rand() * g.mean
+		return float64(distuv.Exponential{Rate: 1, Src: src}.Rand() * g.mean)
 	}
-	return distuv.Gamma{Alpha: g.shape, Beta: g.shape, Src: src}.Rand() * g.mean
+	return float64(distuv.Gamma{Alpha: g.shape, Beta: g.shape, Src: src}.Rand() * g.mean)
 }
 
 // gapOfRate returns the law of gaps of the given rate in requests per second

@@ -21,10 +21,10 @@ type onOff struct {
 func (o *onOff) next() (sim.Time, error) {
 	var gap float64
 	if o.left > 0 {
-		gap = o.gap.drawPs(&o.src) * o.factor
+		gap = float64(o.gap.drawPs(&o.src) * o.factor)
 	} else {
 		if o.started {
-			gap = o.off.drawPs(&o.src) * o.factor
+			gap = float64(o.off.drawPs(&o.src) * o.factor)
 		}
 		o.left = o.size.Draw(&o.src, 0)
 	}

@@ -46,17 +46,20 @@ func (p *piecewise) advance(work float64) (sim.Time, error) {
 		}
 		work = max(0, work-float64(cycles*p.cycle))
 		d := sim.Time(cycles) * sim.Time(p.window) * sim.Time(len(p.perPs))
+		if d < 0 || p.end+d < 0 { // skip was rounded just below the limit
+			return 0, errTooLate
+		}
 		p.at, p.end = p.at+d, p.end+d
 	}
 	for {
-		rate, left := p.perPs[p.piece], float64(p.end-p.at)
-		if room := rate * left; rate > 0 && work < room {
+		rate := p.perPs[p.piece]
+		room := float64(rate * float64(p.end-p.at))
+		if work < room {
 			// The quotient may round up to the end of the piece; it stays inside.
 			p.at = min(p.at+sim.Time(work/rate), p.end)
 			return p.at, nil
-		} else {
-			work -= room
 		}
+		work -= room
 		if p.piece++; p.piece == len(p.perPs) {
 			if !p.repeat {
 				p.piece--
@@ -99,8 +102,9 @@ func (c *specCheck) piecewise(key string, s *ArrivalSpec, rate, cv float64) func
 	p := piecewise{gap: gapOfRate(psPerSecond, cv), window: window, end: sim.Time(window)}
 	p.repeat = s.Repeat != nil && *s.Repeat
 	for _, r := range s.RatesPerS {
-		p.perPs = append(p.perPs, r*factor/psPerSecond)
-		p.cycle += p.perPs[len(p.perPs)-1] * float64(window)
+		perPs := r * factor / psPerSecond
+		p.perPs = append(p.perPs, perPs)
+		p.cycle += float64(perPs * float64(window))
 	}
 	return func(src rand.PCG) arrivals {
 		q := p

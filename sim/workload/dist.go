@@ -59,7 +59,7 @@ func (l lognormalLaw) below(x float64) (p, m float64) {
 type exponentialLaw struct{ mean float64 }
 
 func (l exponentialLaw) draw(src *rand.PCG) float64 {
-	return distuv.Exponential{Rate: 1, Src: src}.Rand() * l.mean
+	return float64(distuv.Exponential{Rate: 1, Src: src}.Rand() * l.mean)
 }
 
 func (l exponentialLaw) below(x float64) (p, m float64) {

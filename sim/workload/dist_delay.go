@@ -131,6 +131,14 @@ func (c *specCheck) delay(key string, s *DelaySpec) Delay {
 		c.add(key, `missing; write for example { dist = "constant", value = "5ms" }`)
 		return Delay{}
 	}
+	if s.Weight != nil {
+		c.add(sub(key, "weight"), "has no meaning outside a mixture; remove it")
+	}
+	return c.delayPart(key, s)
+}
+
+// delayPart is delay for a spec that may have a weight.
+func (c *specCheck) delayPart(key string, s *DelaySpec) Delay {
 	keys := []specKey{
 		{"value", s.Value != nil}, {"mean", s.Mean != nil}, {"stddev", s.Stddev != nil},
 		{"sigma", s.Sigma != nil}, {"p", s.P != nil}, {"values", s.Values != nil},
@@ -202,7 +210,11 @@ func (c *specCheck) mixLaw(key string, s *DelaySpec) law {
 	for i := range s.Parts {
 		at := indexed(sub(key, "parts"), i)
 		weights[i] = c.weight(sub(at, "weight"), s.Parts[i].Weight)
-		part := c.delay(at, &s.Parts[i])
+		if s.Parts[i].Dist == "mixture" {
+			c.add(sub(at, "dist"), "is a mixture in a mixture; list its parts here instead")
+			continue
+		}
+		part := c.delayPart(at, &s.Parts[i])
 		if d, ok := part.Constant(); ok {
 			x.parts = append(x.parts, constantLaw(d))
 		} else {

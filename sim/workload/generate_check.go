@@ -37,10 +37,17 @@ func (c *specCheck) process(s Spec, p *plan) {
 
 // mix checks what requests are.
 func (c *specCheck) mix(s Spec, m *mix) {
-	if len(s.Classes) == 0 {
-		m.classes = []class{{prompt: c.prompt("prompt", s.Prompt), output: c.length("output", s.Output)}}
-	} else {
-		c.classes(s, m)
+	var all class
+	if s.Prompt != nil || len(s.Classes) == 0 {
+		all.prompt = c.prompt("prompt", s.Prompt)
+	}
+	if s.Output != nil || len(s.Classes) == 0 {
+		all.output = c.length("output", s.Output)
+	}
+	m.classes = []class{all}
+	if len(s.Classes) > 0 {
+		m.classes = nil
+		c.classes(s, all, m)
 	}
 	if s.Cancel == nil {
 		return
@@ -53,8 +60,9 @@ func (c *specCheck) mix(s Spec, m *mix) {
 	}
 }
 
-// classes checks the classes of s.
-func (c *specCheck) classes(s Spec, m *mix) {
+// classes checks the classes of s. Each has the lengths of all, unless it has
+// its own.
+func (c *specCheck) classes(s Spec, all class, m *mix) {
 	var weights []float64
 	for i, k := range s.Classes {
 		key := indexed("classes", i)
@@ -67,25 +75,16 @@ func (c *specCheck) classes(s Spec, m *mix) {
 			}
 		}
 		weights = append(weights, c.weight(sub(key, "weight"), k.Weight))
-		x := class{name: k.Name, priority: k.Priority}
-		x.prompt = c.ofClass(key, "prompt", k.Prompt, s.Prompt)
-		x.output = c.ofClass(key, "output", k.Output, s.Output)
+		x := class{k.Name, k.Priority, all.prompt, all.output}
+		if k.Prompt != nil || s.Prompt == nil {
+			x.prompt = c.prompt(sub(key, "prompt"), k.Prompt)
+		}
+		if k.Output != nil || s.Output == nil {
+			x.output = c.length(sub(key, "output"), k.Output)
+		}
 		m.classes = append(m.classes, x)
 	}
 	m.upTo = cumulate(weights)
-}
-
-// ofClass checks a length of a class, which is its own or else that of the
-// whole workload.
-func (c *specCheck) ofClass(key, name string, own, all *LengthSpec) Length {
-	spec, at := own, sub(key, name)
-	if own == nil && all != nil {
-		spec, at = all, name
-	}
-	if name == "prompt" {
-		return c.prompt(at, spec)
-	}
-	return c.length(at, spec)
 }
 
 // prompt checks the length of a prompt.

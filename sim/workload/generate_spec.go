@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 
@@ -91,7 +92,11 @@ func ParseSpec(text string) (Spec, error) {
 		return Spec{}, err
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Spec{}, fmt.Errorf("unknown keys %v; the keys are preset, requests, duration, rate_per_s, arrival, closed_loop, prompt, output, classes and cancel, and those of their tables", unknown)
+		names := make([]string, len(unknown))
+		for i, k := range unknown {
+			names[i] = k.String()
+		}
+		return Spec{}, fmt.Errorf("unknown: %s; the keys are preset, requests, duration, rate_per_s, arrival, closed_loop, prompt, output, classes, cancel and those of their tables", strings.Join(names, ", "))
 	}
 	return s, nil
 }

@@ -82,6 +82,14 @@ func (c *specCheck) length(key string, s *LengthSpec) Length {
 		c.add(key, `missing; write for example { dist = "lognormal", mean = 1000, sigma = 0.8 }`)
 		return Length{}
 	}
+	if s.Weight != nil {
+		c.add(sub(key, "weight"), "has no meaning outside a mixture; remove it")
+	}
+	return c.lengthPart(key, s)
+}
+
+// lengthPart is length for a spec that may have a weight.
+func (c *specCheck) lengthPart(key string, s *LengthSpec) Length {
 	keys := []specKey{
 		{"value", s.Value != nil}, {"mean", s.Mean != nil}, {"stddev", s.Stddev != nil},
 		{"mu", s.Mu != nil}, {"sigma", s.Sigma != nil}, {"p", s.P != nil}, {"values", s.Values != nil},
@@ -160,7 +168,11 @@ func (c *specCheck) mixTokens(key string, s *LengthSpec) tokens {
 	for i := range s.Parts {
 		at := indexed(sub(key, "parts"), i)
 		weights[i] = c.weight(sub(at, "weight"), s.Parts[i].Weight)
-		x.parts = append(x.parts, c.length(at, &s.Parts[i]))
+		if s.Parts[i].Dist == "mixture" {
+			c.add(sub(at, "dist"), "is a mixture in a mixture; list its parts here instead")
+			continue
+		}
+		x.parts = append(x.parts, c.lengthPart(at, &s.Parts[i]))
 	}
 	x.upTo = cumulate(weights)
 	return x
