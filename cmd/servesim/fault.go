@@ -3,25 +3,9 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"servesim/internal/strict"
 )
-
-// A fault is one thing wrong with a configuration.
-type fault struct {
-	where string // file and line, or the flag
-	key   string // the dotted key, or empty
-	text  string // what was found, what is allowed
-}
-
-// String returns the fault as one line of a message.
-func (f fault) String() string {
-	parts := make([]string, 0, 3)
-	for _, p := range []string{f.where, f.key, f.text} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return strings.Join(parts, ": ")
-}
 
 // A usageError is a fault of the command line or of a file it names. It ends
 // the command with exitUsage.
@@ -39,13 +23,13 @@ func usagef(format string, args ...any) error {
 }
 
 // faultsError joins faults into one usageError, a line each; nil if there are none.
-func faultsError(faults []fault) error {
+func faultsError(faults []strict.Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	lines := make([]string, len(faults))
 	for i, f := range faults {
-		lines[i] = f.String()
+		lines[i] = f.Error()
 	}
 	return &usageError{fmt.Errorf("%s", strings.Join(lines, "\n"))}
 }

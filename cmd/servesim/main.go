@@ -61,6 +61,9 @@ names is at fault, 3 a limit that had to be met was missed.`,
 // verbs is the whole list: a new verb is one file and one line here.
 func verbs(e env) []*cobra.Command {
 	return []*cobra.Command{
+		newRun(e, nil),
+		newConform(e, nil),
+		newList(e, nil),
 		newVersion(e, nil),
 	}
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"servesim/internal/strict"
+	"servesim/sim/scheduler"
+)
+
+// engineSection is the engine's version and its options, under vLLM's own
+// names. An option that is absent has the version's default, which --print
+// writes out.
+type engineSection struct {
+	// Policy is a name of scheduler.Presets.
+	Policy                    string   `toml:"policy"`
+	MaxNumBatchedTokens       *int32   `toml:"max_num_batched_tokens"`
+	MaxNumSeqs                *int32   `toml:"max_num_seqs"`
+	MaxModelLen               *int32   `toml:"max_model_len"`
+	BlockSize                 *int32   `toml:"block_size"`
+	GPUMemoryUtilization      *float64 `toml:"gpu_memory_utilization"`
+	NumGPUBlocksOverride      *int64   `toml:"num_gpu_blocks_override"`
+	EnableChunkedPrefill      *bool    `toml:"enable_chunked_prefill"`
+	LongPrefillTokenThreshold *int32   `toml:"long_prefill_token_threshold"`
+	MaxNumPartialPrefills     *int32   `toml:"max_num_partial_prefills"`
+	MaxLongPartialPrefills    *int32   `toml:"max_long_partial_prefills"`
+	SchedulingPolicy          *string  `toml:"scheduling_policy"`
+	Watermark                 *float64 `toml:"watermark"`
+	ReserveFullISL            *bool    `toml:"scheduler_reserve_full_isl"`
+	AsyncScheduling           *bool    `toml:"async_scheduling"`
+}
+
+// settle gives every absent option that version p has its default, for device d
+// and a model of modelLen tokens.
+func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen int32) {
+	c := p.Config
+	settle(&e.MaxModelLen, modelLen)
+	settle(&e.EnableChunkedPrefill, c.EnableChunkedPrefill)
+	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill)
+	settle(&e.MaxNumBatchedTokens, tokens)
+	settle(&e.MaxNumSeqs, min(seqs, *e.MaxNumBatchedTokens))
+	settle(&e.BlockSize, c.BlockSize)
+	settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
+	settle(&e.LongPrefillTokenThreshold, c.LongPrefillTokenThreshold)
+	settle(&e.SchedulingPolicy, c.SchedulingPolicy)
+	if p.Watermarked {
+		settle(&e.Watermark, c.Watermark)
+	}
+	if p.Config.Policy == "vllm-v0" {
+		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
+		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
+	} else {
+		settle(&e.AsyncScheduling, p.AsyncScheduling)
+	}
+	if c.ReserveFullISL {
+		settle(&e.ReserveFullISL, true)
+	}
+}
+
+// check returns the faults of settled options that vLLM refuses at its start.
+func (e *engineSection) check() []strict.Fault {
+	var faults []strict.Fault
+	fault := func(option, format string, args ...any) {
+		faults = append(faults, strict.Fault{Key: "engine." + option, Text: fmt.Sprintf(format, args...)})
+	}
+	if !*e.EnableChunkedPrefill && *e.MaxNumBatchedTokens < *e.MaxModelLen {
+		fault("max_num_batched_tokens", "found %d, less than max_model_len, %d, which vLLM refuses with chunked prefill off: a prompt could be too long for any step; raise it, lower max_model_len, or take the line out",
+			*e.MaxNumBatchedTokens, *e.MaxModelLen)
+	}
+	if *e.MaxNumBatchedTokens < *e.MaxNumSeqs {
+		fault("max_num_seqs", "found %d, more than max_num_batched_tokens, %d, which vLLM refuses; lower it", *e.MaxNumSeqs, *e.MaxNumBatchedTokens)
+	}
+	if u := *e.GPUMemoryUtilization; !(u > 0 && u <= 1) {
+		fault("gpu_memory_utilization", "found %v; must be more than 0 and at most 1", u)
+	}
+	if n := e.NumGPUBlocksOverride; n != nil && *n < 2 {
+		fault("num_gpu_blocks_override", "found %d; must be 2 or more", *n)
+	}
+	return faults
+}
+
+// lacking returns a fault for each option of e that version p doesn't have.
+func (e *engineSection) lacking(p scheduler.Preset) []strict.Fault {
+	var faults []strict.Fault
+	lacks := func(set, has bool, option, which string) {
+		if set && !has {
+			faults = append(faults, strict.Fault{
+				Key:  "engine." + option,
+				Text: fmt.Sprintf("%s has no such option; %s; take the line out", p.Name, which),
+			})
+		}
+	}
+	v0 := p.Config.Policy == "vllm-v0"
+	lacks(e.Watermark != nil, p.Watermarked, "watermark", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Watermarked }))
+	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
+	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "the V1 engine doesn't limit partial prefills")
+	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "the V1 engine doesn't limit partial prefills")
+	lacks(e.AsyncScheduling != nil, !v0, "async_scheduling", "the V0 engine always alternates host and GPU")
+	return faults
+}
+
+// config returns the scheduler's configuration that a settled e describes, with
+// the number of KV blocks given.
+func (e *engineSection) config(p scheduler.Preset, blocks int64) scheduler.Config {
+	c := p.Config
+	c.MaxNumBatchedTokens = *e.MaxNumBatchedTokens
+	c.MaxNumSeqs = *e.MaxNumSeqs
+	c.MaxModelLen = *e.MaxModelLen
+	c.BlockSize = *e.BlockSize
+	c.NumGPUBlocks = blocks
+	c.EnableChunkedPrefill = *e.EnableChunkedPrefill
+	c.LongPrefillTokenThreshold = *e.LongPrefillTokenThreshold
+	c.SchedulingPolicy = *e.SchedulingPolicy
+	adopt(&c.Watermark, e.Watermark)
+	adopt(&c.ReserveFullISL, e.ReserveFullISL)
+	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)
+	adopt(&c.MaxLongPartialPrefills, e.MaxLongPartialPrefills)
+	return c
+}
+
+// versionsWith lists the presets that have what has asks for.
+func versionsWith(has func(scheduler.Preset) bool) string {
+	var names []string
+	for _, p := range scheduler.Presets() {
+		if has(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// policyNames lists the engine versions.
+func policyNames() []string {
+	var names []string
+	for _, p := range scheduler.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// unknownName says that word isn't the name of a kind of thing, and what is.
+func unknownName(kind, word string, names []string) string {
+	return fmt.Sprintf("unknown %s %q; %s", kind, word, strict.Unlike(word, names))
+}
+
+// settle gives an absent option its default.
+func settle[T any](option **T, value T) {
+	if *option == nil {
+		*option = &value
+	}
+}
+
+// adopt copies an option that is there.
+func adopt[T any](to *T, option *T) {
+	if option != nil {
+		*to = *option
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"servesim/internal/strict"
+)
+
+// defaultScenario is what a command without a scenario file simulates.
+//
+//go:embed default.toml
+var defaultScenario string
+
+// defaultName stands for the embedded scenario in messages.
+const defaultName = "the default scenario"
+
+// A source is where a scenario comes from: a file, and what the command line
+// changes in it.
+type source struct {
+	path     string // "" is the embedded scenario, "-" is stdin
+	trace    string // a trace that takes the place of the workload, or ""
+	settings []setting
+}
+
+// with returns src with more settings, which come after its own.
+func (src source) with(more []setting) source {
+	src.settings = append(src.settings[:len(src.settings):len(src.settings)], more...)
+	return src
+}
+
+// A document is a scenario's tree of values and where each was written.
+type document struct {
+	tree  map[string]any
+	file  string
+	lines map[string]int
+	flags map[string]string // keys that the command line gave, and how
+}
+
+// where tells where a key was written.
+func (d *document) where(key string) string {
+	for k := key; k != ""; k = k[:max(strings.LastIndexAny(k, ".["), 0)] {
+		if flag, ok := d.flags[k]; ok {
+			return flag
+		}
+	}
+	return strict.Position(d.file, d.lines, key)
+}
+
+// load reads a scenario, applies the command line to it and decodes it. The
+// faults are those of its keys and of their kinds.
+func load(e env, src source) (*scenario, *document, []strict.Fault) {
+	file, text, err := readScenario(e, src.path)
+	if err != nil {
+		return nil, nil, []strict.Fault{{Text: err.Error()}}
+	}
+	tree, err := strict.Parse(file, text)
+	if err != nil {
+		return nil, nil, []strict.Fault{err.(strict.Fault)}
+	}
+	d := &document{tree: tree, file: file, lines: strict.Lines(text), flags: map[string]string{}}
+	if f, ok := d.checkSchema(); !ok {
+		return nil, d, []strict.Fault{f}
+	}
+	d.rebase(filepath.Dir(src.path))
+	d.apply(src)
+	var s scenario
+	faults := strict.Decode(tree, &s, d.where)
+	return &s, d, faults
+}
+
+// readScenario returns the text of a scenario and the name to call it by.
+func readScenario(e env, path string) (file, text string, err error) {
+	switch path {
+	case "":
+		return defaultName, defaultScenario, nil
+	case "-":
+		b, err := io.ReadAll(e.stdin)
+		return "standard input", string(b), err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return path, "", fmt.Errorf("%w; give the path of a scenario file, or none for the default scenario", err)
+	}
+	return path, string(b), nil
+}
+
+// checkSchema judges the version of the file before anything else, so that a
+// newer file isn't called wrong for its new keys.
+func (d *document) checkSchema() (strict.Fault, bool) {
+	v, given := d.tree["schema"]
+	switch {
+	case !given:
+		return strict.Fault{Where: d.file, Key: "schema", Text: fmt.Sprintf("missing; the first line of a scenario is schema = %d", schemaVersion)}, false
+	case v != int64(schemaVersion):
+		return strict.Fault{Where: d.where("schema"), Key: "schema", Text: fmt.Sprintf("found %v; this servesim reads schema %d", v, schemaVersion)}, false
+	}
+	return strict.Fault{}, true
+}
+
+// rebase makes the paths of a scenario file in folder dir, which are from
+// there, paths from the working folder.
+func (d *document) rebase(dir string) {
+	if dir == "" || dir == "." {
+		return
+	}
+	for _, key := range [][2]string{{"workload", "trace"}, {"hardware", "gpu"}, {"model", "name"}} {
+		table, ok := d.tree[key[0]].(map[string]any)
+		if !ok {
+			continue
+		}
+		p, ok := table[key[1]].(string)
+		isPath := key[1] == "trace" || strings.HasPrefix(p, ".") || strings.HasSuffix(p, ".toml") || strings.HasSuffix(p, ".json")
+		if ok && p != "" && p != "-" && isPath && !filepath.IsAbs(p) {
+			table[key[1]] = filepath.Join(dir, p)
+		}
+	}
+}
+
+// apply changes the tree as the command line says. A trace takes the place of
+// the whole workload, for what the file says of the old one wouldn't fit.
+func (d *document) apply(src source) {
+	if src.trace != "" {
+		d.tree["workload"] = map[string]any{"trace": src.trace}
+		d.flags["workload"] = "--trace " + src.trace
+	}
+	for _, s := range src.settings {
+		put(d.tree, s.key, s.value)
+		d.flags[s.key] = s.flag + " " + s.text
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"servesim/internal/strict"
+	"servesim/sim"
+	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
+)
+
+// hostSection overrides what the host adds to each step. Absent keys have the
+// profile's values for the engine.
+type hostSection struct {
+	// Engine names the constants of the profile that the host times and the
+	// efficiencies come from.
+	Engine         string        `toml:"engine"`
+	Base           *sim.Duration `toml:"base"`
+	PerSeq         *sim.Duration `toml:"per_seq"`
+	PerPromptToken *sim.Duration `toml:"per_prompt_token"`
+	MixedStep      *sim.Duration `toml:"mixed_step"`
+}
+
+// A machine is what a scenario's hardware and model sections name.
+type machine struct {
+	profile *gpu.Profile
+	model   *gpu.Model
+	weights gpu.Format
+	kv      gpu.Format
+}
+
+// settleMachine loads the profile and the model, and gives the absent keys of
+// the sections about them their defaults.
+func (s *scenario) settleMachine() (machine, []strict.Fault) {
+	var m machine
+	var faults []strict.Fault
+	fault := func(key string, err error) {
+		if err != nil {
+			faults = append(faults, splitFault(key, err)...)
+		}
+	}
+	missing := func(key, value, names string) bool {
+		if value == "" {
+			faults = append(faults, strict.Fault{Key: key, Text: "missing; give " + names})
+		}
+		return value == ""
+	}
+	var err error
+	if !missing("hardware.gpu", s.Hardware.GPU, "one of "+strings.Join(gpu.ProfileNames(), ", ")+" or the path of a profile") {
+		m.profile, err = gpu.LoadProfile(s.Hardware.GPU)
+		fault("hardware.gpu", err)
+	}
+	if !missing("model.name", s.Model.Name, "one of "+strings.Join(gpu.ModelNames(), ", ")+" or the path of a config.json") {
+		m.model, err = gpu.LoadModel(s.Model.Name)
+		fault("model.name", err)
+	}
+	settle(&s.Hardware.TensorParallelSize, 1)
+	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
+	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
+	fault("model.dtype", err)
+	s.Model.KVCacheDtype = orElse(s.Model.KVCacheDtype, string(gpu.BF16))
+	m.kv, err = gpu.ParseFormat(s.Model.KVCacheDtype)
+	fault("model.kv_cache_dtype", err)
+	if err == nil && m.kv != gpu.BF16 && m.kv != gpu.FP8 {
+		fault("model.kv_cache_dtype", fmt.Errorf("found %q; the KV cache is bf16 or fp8", s.Model.KVCacheDtype))
+	}
+	s.Host.Engine = orElse(s.Host.Engine, "vllm")
+	if m.profile == nil || m.model == nil {
+		return m, faults
+	}
+	return m, append(faults, s.settleHost(m.profile)...)
+}
+
+// settleHost gives the absent host times the profile's values.
+func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
+	e, ok := p.Engine[s.Host.Engine]
+	if !ok {
+		names := sortedKeys(p.Engine)
+		return []strict.Fault{{Key: "host.engine", Text: fmt.Sprintf("profile %s has no engine %q; %s", p.Name, s.Host.Engine, strict.Unlike(s.Host.Engine, names))}}
+	}
+	seconds := func(f float64) sim.Duration {
+		d, _ := sim.FromSeconds(f) // the profile's own check bounds it
+		return d
+	}
+	settle(&s.Host.Base, seconds(e.StepS))
+	settle(&s.Host.PerSeq, seconds(e.SeqS))
+	settle(&s.Host.PerPromptToken, seconds(e.PromptTokenS))
+	settle(&s.Host.MixedStep, 0)
+	return nil
+}
+
+// device describes the GPU to the defaults of an engine version.
+func (m machine) device() scheduler.Device {
+	return scheduler.Device{Name: m.profile.Name, MemoryBytes: m.profile.Datasheet.HBMBytes}
+}
+
+// cost returns the step-time model of a settled scenario.
+func (s *scenario) cost(m machine) (*gpu.StepTime, []strict.Fault) {
+	c, err := gpu.NewCost(gpu.Setup{
+		Profile: m.profile, Model: m.model, TP: int(*s.Hardware.TensorParallelSize),
+		Weights: m.weights, KV: m.kv, Engine: s.Host.Engine,
+		Async: s.Engine.AsyncScheduling != nil && *s.Engine.AsyncScheduling,
+		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},
+	})
+	if err != nil {
+		return nil, splitFault("hardware", err)
+	}
+	return c, nil
+}
+
+// splitFault makes a fault of each of the errors that err joins. One that
+// names the file it is about says enough about where.
+func splitFault(key string, err error) []strict.Fault {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []strict.Fault{{Key: key, Text: err.Error()}}
+	}
+	var faults []strict.Fault
+	for _, e := range joined.Unwrap() {
+		faults = append(faults, splitFault(key, e)...)
+	}
+	return faults
+}
+
+// orElse returns s, or other if s is empty.
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"servesim/analysis"
+	"servesim/report"
+	"servesim/sim/observe"
+
+	"github.com/spf13/cobra"
+)
+
+// A runOptions is what `servesim run` was asked for.
+type runOptions struct {
+	env         env
+	scenario    scenarioFlags
+	source      source
+	json        bool
+	print       bool
+	records     string
+	percentiles string
+}
+
+// newRun returns the verb run, which calls run, or runRun if that is nil.
+func newRun(e env, run func(context.Context, *runOptions) error) *cobra.Command {
+	if run == nil {
+		run = runRun
+	}
+	o := &runOptions{env: e}
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO.toml]",
+		Short: "Simulate a scenario and print its latencies",
+		Long: `Simulate a scenario and print what its users would have seen. Without a scenario
+file it is the default one, which --print shows. "-" reads the scenario from stdin.
+
+The flags for parts of a scenario are short for --set; --set takes any key, in
+full or by its last part, and TOML values: --set max_num_seqs=64.`,
+		Example: `  servesim run
+  servesim run --set rate_per_s=4 --set requests=2000 --json
+  servesim run --gpu b200 --print`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.source, err = o.scenario.source(args); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+		ValidArgsFunction: completeTOML,
+	}
+	o.scenario.bind(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print the summary as JSON, lossless")
+	f.BoolVar(&o.print, "print", false, "print the scenario with every default written out, and don't run it")
+	f.StringVar(&o.records, "records", "", "write what became of each request and step to `FILE`, as JSON lines")
+	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
+	return cmd
+}
+
+// runRun simulates a scenario and prints what came of it.
+func runRun(ctx context.Context, o *runOptions) error {
+	p, err := newPlan(o.env, o.source)
+	if err != nil {
+		return err
+	}
+	if o.print {
+		_, err := io.WriteString(o.env.stdout, p.scenario.text())
+		return err
+	}
+	ps, err := percentiles(o.percentiles)
+	if err != nil {
+		return err
+	}
+	r, err := o.simulate(ctx, p, ps)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return r.writeJSON(o.env.stdout)
+	}
+	if err := r.writePreamble(o.env.stdout); err != nil {
+		return err
+	}
+	return report.Text(o.env.stdout, r.report)
+}
+
+// simulate runs p and writes its records if they were asked for.
+func (o *runOptions) simulate(ctx context.Context, p *plan, ps []analysis.Percentile) (*result, error) {
+	if o.records == "" {
+		return simulate(ctx, o.env, p, ps)
+	}
+	f, err := createAtomic(o.records)
+	if err != nil {
+		return nil, err
+	}
+	defer f.discard()
+	w, err := observe.NewWriter(f, p.header())
+	if err != nil {
+		return nil, err
+	}
+	r, err := simulate(ctx, o.env, p, ps, w)
+	if err != nil {
+		return nil, err
+	}
+	return r, errors.Join(w.Close(), f.commit())
+}
+
+// percentiles reads a --percentiles flag; empty is the default.
+func percentiles(text string) ([]analysis.Percentile, error) {
+	if text == "" {
+		return nil, nil
+	}
+	ps, err := analysis.ParsePercentiles(text)
+	if err != nil {
+		return nil, usagef("--percentiles: %w", err)
+	}
+	return ps, nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+
+	"servesim/internal/strict"
+	"servesim/sim"
+	"servesim/sim/workload"
+)
+
+// schemaVersion is the version of scenario files that servesim reads.
+const schemaVersion = 1
+
+// A scenario is everything that a simulation's result follows from, as a TOML
+// file says it. Absent keys are nil or zero; settling gives each its default.
+type scenario struct {
+	Schema    int64            `toml:"schema"`
+	Name      string           `toml:"name"`
+	Seed      *uint64          `toml:"seed"`
+	Workload  workloadSection  `toml:"workload"`
+	Transform transformSection `toml:"transform"`
+	Engine    engineSection    `toml:"engine"`
+	Hardware  hardwareSection  `toml:"hardware"`
+	Model     modelSection     `toml:"model"`
+	Host      hostSection      `toml:"host"`
+	Network   networkSection   `toml:"network"`
+	Client    clientSection    `toml:"client"`
+	SLO       sloSection       `toml:"slo"`
+	Run       runSection       `toml:"run"`
+}
+
+// workloadSection says which requests arrive when: either a trace, with how to
+// read it, or a drawn workload.
+type workloadSection struct {
+	// Trace is the path of a recorded trace, from the folder of the scenario
+	// file; those that the command line gives are from the working folder.
+	Trace string `toml:"trace"`
+	// Format names the trace's format; absent, its content tells.
+	Format string `toml:"format"`
+	// Columns names the columns of a plain CSV trace.
+	Columns *columnsSection `toml:"columns"`
+	// Sort puts rows in order of arrival first.
+	Sort bool `toml:"sort"`
+	// ZeroTokens is what becomes of rows without tokens.
+	ZeroTokens workload.ZeroRule `toml:"zero_tokens"`
+	// BlockTokens is the number of tokens that a hash id of a trace covers.
+	BlockTokens int32 `toml:"block_tokens"`
+
+	workload.Spec
+}
+
+// columnsSection is workload.Columns under the names of a scenario file.
+type columnsSection struct {
+	Arrival  string `toml:"arrival"`
+	Prompt   string `toml:"prompt"`
+	Output   string `toml:"output"`
+	ID       string `toml:"id"`
+	Session  string `toml:"session"`
+	Class    string `toml:"class"`
+	Priority string `toml:"priority"`
+	Unit     string `toml:"unit"`
+}
+
+// hardwareSection is the machine of one engine.
+type hardwareSection struct {
+	// GPU is the name of a profile or the path of one.
+	GPU string `toml:"gpu"`
+	// TensorParallelSize is the number of GPUs that share each layer.
+	TensorParallelSize *int64 `toml:"tensor_parallel_size"`
+}
+
+// modelSection is the model and its number formats.
+type modelSection struct {
+	// Name is the name of a model, or the path of its TOML or config.json.
+	Name string `toml:"name"`
+	// Dtype is the format of the weights, KVCacheDtype that of the KV cache.
+	Dtype        string `toml:"dtype"`
+	KVCacheDtype string `toml:"kv_cache_dtype"`
+}
+
+// networkSection is the time between the client and the engine's queue, and back.
+type networkSection struct {
+	Request  *workload.DelaySpec `toml:"request"`
+	Response *workload.DelaySpec `toml:"response"`
+}
+
+// clientSection is how clients behave.
+type clientSection struct {
+	// Timeout is how long a client waits for a whole answer.
+	Timeout *sim.Duration `toml:"timeout"`
+}
+
+// sloSection is what users must get.
+type sloSection struct {
+	// Goodput is in the syntax of vLLM's --goodput, in milliseconds.
+	Goodput string `toml:"goodput"`
+}
+
+// runSection is about the simulation itself.
+type runSection struct {
+	// Horizon ends the run; requests still in the system are unfinished.
+	Horizon *sim.Duration `toml:"horizon"`
+	// AllowLivelock keeps a request that can never fit at the head of the queue,
+	// as the real engine does, instead of rejecting it.
+	AllowLivelock bool `toml:"allow_livelock"`
+}
+
+// text returns the scenario as the TOML file that reads back to it.
+func (s *scenario) text() string { return strict.Encode(*s) }
+
+// hash returns the SHA-256 of the scenario's text, in which a trace counts by
+// its name and not by its folder, so that it's the same on every machine.
+func (s *scenario) hash() string {
+	c := *s
+	c.Workload.Trace = filepath.Base(c.Workload.Trace)
+	sum := sha256.Sum256([]byte(c.text()))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/internal/strict"
+	"servesim/sim"
+	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
+	"servesim/sim/workload"
+)
+
+// A plan is a scenario with every default written out, and what it names loaded
+// and checked. A plan can run.
+type plan struct {
+	scenario *scenario
+	machine  machine
+	preset   scheduler.Preset
+	cost     *gpu.StepTime
+	config   scheduler.Config
+	goodput  analysis.Goodput
+	request  workload.Delay
+	response workload.Delay
+}
+
+// newPlan reads the scenario that src names and settles it. The error is a
+// usageError of every fault, a line each.
+func newPlan(e env, src source) (*plan, error) {
+	s, d, faults := load(e, src)
+	if s == nil {
+		return nil, faultsError(faults)
+	}
+	p := &plan{scenario: s}
+	for _, f := range p.settle() {
+		if !told(faults, f.Key) {
+			faults = append(faults, strict.Fault{Where: d.where(f.Key), Key: f.Key, Text: f.Text})
+		}
+	}
+	if len(faults) > 0 {
+		return nil, faultsError(faults)
+	}
+	return p, nil
+}
+
+// told tells whether a fault of key, or of a key within it, is already known:
+// what follows from it would only repeat it.
+func told(faults []strict.Fault, key string) bool {
+	return slices.ContainsFunc(faults, func(f strict.Fault) bool {
+		return f.Key != "" && (f.Key == key || strings.HasPrefix(f.Key, key+".") || strings.HasPrefix(key, f.Key+"."))
+	})
+}
+
+// settle gives every absent key its default and returns the faults of what the
+// keys say.
+func (p *plan) settle() []strict.Fault {
+	s := p.scenario
+	settle(&s.Seed, 1)
+	var faults []strict.Fault
+	add := func(more []strict.Fault) { faults = append(faults, more...) }
+	add(s.settleWorkload())
+	add(s.Transform.check())
+	add(p.settleSLO())
+	var more []strict.Fault
+	p.machine, more = s.settleMachine()
+	add(more)
+	add(p.settleEngine(len(more) == 0))
+	add(p.settleNetwork())
+	add(s.checkTimes())
+	return faults
+}
+
+// settleEngine settles the engine's options, which need the machine, and joins
+// both to a cost model and a scheduler's configuration if the machine is sound.
+func (p *plan) settleEngine(sound bool) []strict.Fault {
+	s := p.scenario
+	if s.Engine.Policy == "" {
+		return []strict.Fault{{Key: "engine.policy", Text: "missing; give one of " + strings.Join(policyNames(), ", ")}}
+	}
+	preset, err := scheduler.FindPreset(s.Engine.Policy)
+	if err != nil {
+		return []strict.Fault{{Key: "engine.policy", Text: unknownName("engine version", s.Engine.Policy, policyNames())}}
+	}
+	p.preset = preset
+	faults := s.Engine.lacking(preset)
+	if !sound || len(faults) > 0 {
+		return faults
+	}
+	s.Engine.settle(preset, p.machine.device(), int32(p.machine.model.MaxContextTokens))
+	if faults = s.Engine.check(); len(faults) > 0 {
+		return faults
+	}
+	p.cost, faults = s.cost(p.machine)
+	blocks, more := p.blocks()
+	faults = append(faults, more...)
+	if len(faults) > 0 {
+		return faults
+	}
+	p.config = s.Engine.config(preset, blocks)
+	p.config.AllowLivelock = s.Run.AllowLivelock
+	return keyedFaults("engine", p.config.Check())
+}
+
+// settleSLO reads the limits.
+func (p *plan) settleSLO() []strict.Fault {
+	if p.scenario.SLO.Goodput == "" {
+		return nil
+	}
+	var err error
+	p.goodput, err = analysis.ParseGoodput(strings.Fields(p.scenario.SLO.Goodput)...)
+	if err != nil {
+		return []strict.Fault{{Key: "slo.goodput", Text: err.Error()}}
+	}
+	p.scenario.SLO.Goodput = p.goodput.String()
+	return nil
+}
+
+// settleNetwork gives absent delays their defaults: the profile's time from a
+// call to the scheduler, and none for the answer.
+func (p *plan) settleNetwork() []strict.Fault {
+	n := &p.scenario.Network
+	constant := func(d sim.Duration) *workload.DelaySpec {
+		return &workload.DelaySpec{Dist: "constant", Value: &d}
+	}
+	if n.Response == nil {
+		n.Response = constant(0)
+	}
+	if n.Request == nil {
+		var d sim.Duration
+		if p.machine.profile != nil {
+			d = p.machine.profile.Engine[p.scenario.Host.Engine].RequestDelay()
+		}
+		n.Request = constant(d)
+	}
+	faults := specFaults("", n.Request.Check("network.request"))
+	faults = append(faults, specFaults("", n.Response.Check("network.response"))...)
+	if len(faults) > 0 {
+		return faults
+	}
+	var err, err2 error
+	p.request, err = n.Request.Delay()
+	p.response, err2 = n.Response.Delay()
+	return specFaults("network", compact(err, err2))
+}
+
+// checkTimes checks the durations that the sections client and run give.
+func (s *scenario) checkTimes() []strict.Fault {
+	var faults []strict.Fault
+	for _, t := range []struct {
+		key string
+		d   *sim.Duration
+	}{{"client.timeout", s.Client.Timeout}, {"run.horizon", s.Run.Horizon}} {
+		if t.d != nil && *t.d <= 0 {
+			faults = append(faults, strict.Fault{Key: t.key, Text: fmt.Sprintf("found %v; must be more than 0s, or absent for none", *t.d)})
+		}
+	}
+	return faults
+}
+
+// keyedFaults makes faults of joined errors that begin with a key of section.
+func keyedFaults(section string, err error) []strict.Fault {
+	if err == nil {
+		return nil
+	}
+	faults := splitFault(section, err)
+	for i, f := range faults {
+		if key, text, ok := strings.Cut(f.Text, ": "); ok && !strings.Contains(key, " ") {
+			faults[i].Key, faults[i].Text = section+"."+key, text
+		}
+	}
+	return faults
+}
+
+// specFaults makes faults of the errors of a workload's check, whose keys are
+// below section.
+func specFaults(section string, errs []error) []strict.Fault {
+	var faults []strict.Fault
+	for _, err := range errs {
+		var f *workload.SpecFault
+		if errors.As(err, &f) {
+			faults = append(faults, strict.Fault{Key: strings.TrimPrefix(section+"."+f.Key, "."), Text: f.Problem})
+		} else {
+			faults = append(faults, strict.Fault{Key: section, Text: err.Error()})
+		}
+	}
+	return faults
+}
+
+// compact returns those of errs that aren't nil.
+func compact(errs ...error) []error {
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// sortedKeys returns the keys of m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

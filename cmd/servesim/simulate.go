@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"servesim/analysis"
+	"servesim/sim"
+	"servesim/sim/engine"
+	"servesim/sim/observe"
+	"servesim/sim/workload"
+)
+
+// A result is what a run said, and what the reader of it should know of its input.
+type result struct {
+	plan    *plan
+	report  *analysis.Report
+	trace   *workload.Report // nil if the workload is drawn
+	clipped []workload.Count // what transforms changed or left out
+	outside float64          // share of steps outside the fitted range
+}
+
+// simulate runs a plan and hands its records to sinks as well.
+func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sinks ...observe.Sink) (*result, error) {
+	s := p.scenario
+	in, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	summary := analysis.NewSummary(analysis.Options{
+		Percentiles: ps, Goodput: p.goodput, KVBlocks: p.config.NumGPUBlocks, Header: p.header(),
+	})
+	outside := &extrapolation{cost: p.cost}
+	tee := append(observe.Tee{summary, outside}, sinks...)
+	if e.tty {
+		bar := newProgress(e.stderr, orElse(s.Name, "simulating"), in.total)
+		defer bar.finish()
+		tee = append(tee, bar)
+	}
+	err = engine.Run(ctx, engine.Config{
+		Scheduler: p.config, Cost: p.cost, Source: in.source, Sink: tee, Seed: sim.Seed(*s.Seed),
+		RequestDelay: p.request, ResponseDelay: p.response,
+		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
+	})
+	if err = errors.Join(err, in.close()); err != nil {
+		return nil, inputError(err)
+	}
+	r := &result{plan: p, report: summary.Report(), clipped: in.clipped(), outside: outside.share()}
+	if in.trace != nil {
+		report := in.trace.Report()
+		r.trace = &report
+	}
+	return r, nil
+}
+
+// header names a run in its records.
+func (p *plan) header() observe.Header {
+	s := p.scenario
+	return observe.Header{
+		Version: version(), Seed: *s.Seed, Scenario: s.hash(),
+		Profile: fmt.Sprintf("%s TP%d", p.machine.profile.Name, *s.Hardware.TensorParallelSize),
+		Model:   fmt.Sprintf("%s %s", p.machine.model.Name, p.machine.weights),
+		Policy:  s.Engine.Policy,
+	}
+}
+
+// value returns what p points to, or zero.
+func value[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}

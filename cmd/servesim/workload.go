@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"servesim/internal/strict"
+	"servesim/sim"
+	"servesim/sim/workload"
+)
+
+// settleWorkload checks what a workload says and replaces a preset by what it
+// stands for.
+func (s *scenario) settleWorkload() []strict.Fault {
+	w := &s.Workload
+	if w.Trace != "" {
+		return w.checkTrace()
+	}
+	if reflect.ValueOf(*w).IsZero() {
+		return []strict.Fault{{Key: "workload", Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
+	}
+	var faults []strict.Fault
+	for _, key := range w.traceKeys() {
+		faults = append(faults, strict.Fault{Key: "workload." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
+	}
+	spec, err := w.Spec.Resolve()
+	if err != nil {
+		return append(faults, specFaults("workload", []error{err})...)
+	}
+	w.Spec = spec
+	return append(faults, specFaults("workload", spec.Check())...)
+}
+
+// checkTrace checks the keys that go with a trace.
+func (w *workloadSection) checkTrace() []strict.Fault {
+	var faults []strict.Fault
+	v := reflect.ValueOf(w.Spec)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
+			faults = append(faults, strict.Fault{Key: "workload." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
+		}
+	}
+	if w.Format != "" && !slices.Contains(formatNames(), w.Format) {
+		faults = append(faults, strict.Fault{Key: "workload.format", Text: unknownName("trace format", w.Format, formatNames())})
+	}
+	return faults
+}
+
+// traceKeys returns the keys given that say how to read a trace.
+func (w *workloadSection) traceKeys() []string {
+	var keys []string
+	for _, k := range []struct {
+		name  string
+		given bool
+	}{
+		{"format", w.Format != ""}, {"columns", w.Columns != nil}, {"sort", w.Sort},
+		{"zero_tokens", w.ZeroTokens != ""}, {"block_tokens", w.BlockTokens != 0},
+	} {
+		if k.given {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
+// options returns how to read the trace.
+func (w *workloadSection) options() workload.Options {
+	o := workload.Options{Format: w.Format, Sort: w.Sort, ZeroTokens: w.ZeroTokens, BlockTokens: w.BlockTokens}
+	if c := w.Columns; c != nil {
+		o.Columns = workload.Columns{
+			Arrival: c.Arrival, Prompt: c.Prompt, Output: c.Output,
+			ID: c.ID, Session: c.Session, Class: c.Class, Priority: c.Priority, Unit: c.Unit,
+		}
+	}
+	return o
+}
+
+// An input is an opened workload.
+type input struct {
+	source workload.Source
+	trace  *workload.Trace // nil if the workload is drawn
+	total  int64           // requests to come, or -1 if nobody knows
+}
+
+// open starts the workload of a settled scenario. A fault of a trace is a
+// usageError.
+func (s *scenario) open() (*input, error) {
+	in := &input{total: -1}
+	seed := sim.Seed(*s.Seed)
+	if s.Workload.Trace == "" {
+		src, err := s.Workload.Spec.Source(seed)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		in.source = src
+		if n := s.Workload.Requests; n != nil {
+			in.total = *n
+		}
+	} else {
+		t, err := workload.Open(s.Workload.Trace, s.Workload.options())
+		if err != nil {
+			return nil, inputError(err)
+		}
+		in.source, in.trace = t, t
+	}
+	src, err := s.Transform.over(in.source, seed)
+	if err != nil {
+		in.close()
+		return nil, &usageError{fmt.Errorf("transform: %w", err)}
+	}
+	in.source = src
+	return in, nil
+}
+
+// close closes the trace, if there is one.
+func (in *input) close() error {
+	if in.trace == nil {
+		return nil
+	}
+	return in.trace.Close()
+}
+
+// inputError marks a fault of a trace as one of what the user gave.
+func inputError(err error) error {
+	var f *workload.Fault
+	if errors.As(err, &f) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// formatNames lists the trace formats.
+func formatNames() []string {
+	var names []string
+	for _, f := range workload.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// presetNames lists the drawn workloads that ship.
+func presetNames() []string {
+	var names []string
+	for _, p := range workload.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
