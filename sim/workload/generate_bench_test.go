@@ -9,7 +9,7 @@ import (
 // generator returns the source of a spec that must be without fault.
 func generator(t testing.TB, text string) workload.Source {
 	t.Helper()
-	spec, err := workload.ParseSpec(text)
+	spec, err := workload.ParseSpec("spec.toml", text)
 	if err != nil {
 		t.Fatal(err)
 	}

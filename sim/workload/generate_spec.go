@@ -1,13 +1,11 @@
 package workload
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 
-	"github.com/BurntSushi/toml"
-
+	"servesim/internal/strict"
 	"servesim/sim"
 )
 
@@ -83,20 +81,23 @@ type CancelSpec struct {
 	After *DelaySpec `toml:"after"`
 }
 
-// ParseSpec reads a Spec from TOML. The error lists every unknown key; a fault
-// of syntax or type names its line. The Spec is not checked yet.
-func ParseSpec(text string) (Spec, error) {
-	var s Spec
-	meta, err := toml.Decode(text, &s)
+// ParseSpec reads a Spec from the TOML text of file. The error joins every
+// fault of syntax, unknown key and value of the wrong kind, each with its line.
+// The Spec is not checked yet.
+func ParseSpec(file, text string) (Spec, error) {
+	tree, err := strict.Parse(file, text)
 	if err != nil {
 		return Spec{}, err
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		names := make([]string, len(unknown))
-		for i, k := range unknown {
-			names[i] = k.String()
+	lines := strict.Lines(text)
+	var s Spec
+	faults := strict.Decode(tree, &s, func(key string) string { return strict.Position(file, lines, key) })
+	if len(faults) > 0 {
+		errs := make([]error, len(faults))
+		for i, f := range faults {
+			errs[i] = f
 		}
-		return Spec{}, fmt.Errorf("unknown: %s; the keys are preset, requests, duration, rate_per_s, arrival, closed_loop, prompt, output, classes, cancel and those of their tables", strings.Join(names, ", "))
+		return Spec{}, errors.Join(errs...)
 	}
 	return s, nil
 }

@@ -54,9 +54,9 @@ func (s Spec) Resolve() (Spec, error) {
 			names = append(names, p.Name)
 			continue
 		}
-		base, err := ParseSpec(p.Text)
+		base, err := ParseSpec("presets/"+p.Name+".toml", p.Text)
 		if err != nil {
-			return Spec{}, fmt.Errorf("preset %s: %w", p.Name, err)
+			return Spec{}, err
 		}
 		if err := s.keepsClasses(base); err != nil {
 			return Spec{}, err
