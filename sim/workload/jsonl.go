@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -268,24 +267,3 @@ func (j *jsonRows) describe(r *Report) { r.Origin = j.source }
 
 // wantHashes is what a field of hashes may hold.
 const wantHashes = "an array of whole numbers from 0 to 18446744073709551615"
-
-// jsonText returns the text of raw if it is a JSON string.
-func jsonText(raw []byte) (text []byte, ok bool) {
-	if !bytes.HasPrefix(raw, []byte{'"'}) {
-		return nil, false
-	}
-	return unquoteJSON(raw)
-}
-
-// whole reads the next value as a whole number of so many bits, at least least.
-func (j *jsonLine) whole(field string, least int64, bits int, want string) (int64, error) {
-	raw, err := j.value()
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.ParseInt(string(raw), 10, bits)
-	if err != nil || n < least {
-		return 0, j.in.fault(field, quoteBytes(raw), want, "")
-	}
-	return n, nil
-}

@@ -184,29 +184,3 @@ func (m *mooncakeRows) describe(r *Report) {
 		r.BlockTokens = m.block
 	}
 }
-
-// tokens reads the next value as a number of tokens, which may be 0.
-func (j *jsonLine) tokens(field string) (int32, error) {
-	raw, err := j.value()
-	if err != nil {
-		return 0, err
-	}
-	n, ok := parseCount(raw)
-	if !ok {
-		return 0, j.in.fault(field, quoteBytes(raw), wantTokens, "")
-	}
-	return n, nil
-}
-
-// at reads the next value as a time in u since the start of the trace.
-func (j *jsonLine) at(field string, u timeUnit) (at instant, text []byte, err error) {
-	raw, err := j.value()
-	if err != nil {
-		return instant{}, nil, err
-	}
-	at, ok := u.parse(raw)
-	if !ok {
-		return instant{}, nil, j.in.fault(field, quoteBytes(raw), wantTime(u), "")
-	}
-	return at, raw, nil
-}
