@@ -1,0 +1,252 @@
+package observe
+
+import (
+	"math"
+	"strconv"
+)
+
+// The keys of each object, in the order in which a Writer writes them. The
+// numbers in the functions below are indices of these.
+var (
+	headerKeys  = [...]string{"schema", "kind", "version", "seed", "scenario", "profile", "model", "policy", "requests_only"}
+	requestKeys = [...]string{
+		"type", "id", "name", "line", "class", "session", "priority", "replica", "outcome", "reason",
+		"arrival_ps", "sent_ps", "scheduled_ps", "first_ps", "last_ps", "end_ps", "response_ps",
+		"prompt", "wanted", "output", "cached", "preemptions", "computed", "recomputed", "max_gap_ps",
+	}
+	stepKeys = [...]string{
+		"type", "replica", "start_ps", "steps", "first_ps", "inc_ps", "decodes", "decode_kv",
+		"chunks", "gaps", "running", "waiting", "preempted", "blocks_used",
+	}
+	chunkKeys = [...]string{"id", "start", "tokens", "resumed"}
+	gapsKeys  = [...]string{"seqs", "steps", "first_ps", "inc_ps"}
+	endKeys   = [...]string{"type", "requests", "steps"}
+)
+
+// readHeader reads the header. The schema is looked at first, since another one
+// may have other keys.
+func (d *Reader) readHeader(s *scanner) {
+	if kind, schema := preview(s.b); kind != Kind {
+		s.fail("this is not a record file: its first line must have \"kind\":%q", Kind)
+	} else if schema != strconv.Itoa(Schema) {
+		s.field = "schema"
+		s.fail("found %q; this version reads schema %d", schema, Schema)
+	}
+	h := &d.header
+	s.object(headerKeys[:], func(k int) {
+		switch k {
+		case 0:
+			s.integer(Schema, Schema)
+		case 1:
+			s.text(Kind)
+		case 2:
+			h.Version = s.text("")
+		case 3:
+			h.Seed = s.unsigned()
+		case 4:
+			h.Scenario = s.text("")
+		case 5:
+			h.Profile = s.text("")
+		case 6:
+			h.Model = s.text("")
+		case 7:
+			h.Policy = s.text("")
+		case 8:
+			h.RequestsOnly = s.boolean()
+		}
+	})
+}
+
+// preview returns kind and schema of a header of any schema: a flat object whose
+// other members do not matter.
+func preview(line []byte) (kind, schema string) {
+	s := scanner{b: line}
+	s.expect('{')
+	for s.err == nil && s.peek() == '"' {
+		key := string(s.bytes())
+		s.expect(':')
+		c := s.peek()
+		start := s.i
+		if c == '"' {
+			value := string(s.bytes())
+			if key == "kind" {
+				kind = value
+			}
+		} else {
+			for s.i < len(s.b) && s.b[s.i] != ',' && s.b[s.i] != '}' {
+				s.i++
+			}
+			if key == "schema" {
+				schema = string(s.b[start:s.i])
+			}
+		}
+		if s.peek() == ',' {
+			s.i++
+			s.peek()
+		}
+	}
+	return kind, schema
+}
+
+// unsigned reads an integer from 0 to the largest uint64.
+func (s *scanner) unsigned() uint64 {
+	s.peek()
+	start := s.i
+	v, fits, ok := s.digits()
+	if !fits || !ok {
+		s.i = start
+		s.fail("found %s, want an integer from 0 to %d", s.found(), uint64(math.MaxUint64))
+	}
+	return v
+}
+
+// readRequest reads a request into d.request.
+func (d *Reader) readRequest(s *scanner) {
+	r := &d.request
+	s.object(requestKeys[:], func(k int) {
+		switch k {
+		case 0:
+			s.text("request")
+		case 1:
+			r.ID = s.integer(math.MinInt64, math.MaxInt64)
+		case 2:
+			r.Name = s.text(r.Name)
+		case 3:
+			r.Line = s.integer(0, math.MaxInt64)
+		case 4:
+			r.Class = s.text(r.Class)
+		case 5:
+			r.Session = s.integer(math.MinInt64, math.MaxInt64)
+		case 6:
+			r.Priority = s.int32(math.MinInt32)
+		case 7:
+			r.Replica = s.int32(0)
+		case 8:
+			r.Outcome = s.outcome()
+		case 9:
+			r.Reason = s.text(r.Reason)
+		default:
+			r.readNumber(s, k)
+		}
+	})
+}
+
+// readNumber reads the instants, spans and counts of a request.
+func (r *Request) readNumber(s *scanner, key int) {
+	switch key {
+	case 10:
+		r.Arrival = s.instant()
+	case 11:
+		r.Sent = s.instant()
+	case 12:
+		r.Scheduled = s.instant()
+	case 13:
+		r.First = s.instant()
+	case 14:
+		r.Last = s.instant()
+	case 15:
+		r.End = s.instant()
+	case 16:
+		r.Response = s.span(0)
+	case 17:
+		r.Prompt = s.int32(0)
+	case 18:
+		r.Wanted = s.int32(0)
+	case 19:
+		r.Output = s.int32(0)
+	case 20:
+		r.Cached = s.int32(0)
+	case 21:
+		r.Preemptions = s.int32(0)
+	case 22:
+		r.Computed = s.integer(0, math.MaxInt64)
+	case 23:
+		r.Recomputed = s.integer(0, math.MaxInt64)
+	case 24:
+		r.MaxGap = s.span(0)
+	}
+}
+
+// outcome reads the name of an outcome.
+func (s *scanner) outcome() Outcome {
+	name := s.bytes()
+	for o, n := range outcomeNames() {
+		if n == string(name) {
+			return Outcome(o)
+		}
+	}
+	s.fail("found %q; the outcomes are %q", name, outcomeNames())
+	return 0
+}
+
+// readStep reads a run of steps into d.step.
+func (d *Reader) readStep(s *scanner) {
+	r := &d.step
+	r.Chunks, r.Gaps = r.Chunks[:0], r.Gaps[:0]
+	s.object(stepKeys[:], func(k int) {
+		switch k {
+		case 0:
+			s.text("step")
+		case 1:
+			r.Replica = s.int32(0)
+		case 2:
+			r.Start = s.instant()
+		case 3:
+			r.Steps = s.integer(1, math.MaxInt64)
+		case 4:
+			r.First = s.span(0)
+		case 5:
+			r.Inc = s.span(math.MinInt64)
+		case 6:
+			r.Decodes = s.int32(0)
+		case 7:
+			r.DecodeKV = s.integer(0, math.MaxInt64)
+		case 8:
+			s.array(func() { r.Chunks = append(r.Chunks, s.chunk()) })
+		case 9:
+			s.array(func() { r.Gaps = append(r.Gaps, s.gaps()) })
+		case 10:
+			r.Running = s.int32(0)
+		case 11:
+			r.Waiting = s.int32(0)
+		case 12:
+			r.Preempted = s.int32(0)
+		case 13:
+			r.BlocksUsed = s.integer(0, math.MaxInt64)
+		}
+	})
+}
+
+// chunk reads one chunk.
+func (s *scanner) chunk() (c Chunk) {
+	s.object(chunkKeys[:], func(k int) {
+		switch k {
+		case 0:
+			c.ID = s.integer(math.MinInt64, math.MaxInt64)
+		case 1:
+			c.Start = s.int32(0)
+		case 2:
+			c.Tokens = s.int32(0)
+		case 3:
+			c.Resumed = s.boolean()
+		}
+	})
+	return c
+}
+
+// gaps reads one run of gaps.
+func (s *scanner) gaps() (g Gaps) {
+	s.object(gapsKeys[:], func(k int) {
+		switch k {
+		case 0:
+			g.Seqs = s.int32(0)
+		case 1:
+			g.Steps = s.integer(0, math.MaxInt64)
+		case 2:
+			g.First = s.span(0)
+		case 3:
+			g.Inc = s.span(math.MinInt64)
+		}
+	})
+	return g
+}
