@@ -16,8 +16,8 @@ func (r *result) writePreamble(out io.Writer) error {
 	if r.trace != nil {
 		describeTrace(&b, r.trace)
 	}
-	for _, c := range r.clipped {
-		item(&b, "", "%s %s", grouped(c.N), c.What)
+	for _, c := range r.counts {
+		item(&b, "Transform", "%s: %s", c.What, grouped(c.N))
 	}
 	if r.outside > 0 {
 		item(&b, "Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)

@@ -19,10 +19,13 @@ var defaultScenario string
 // defaultName stands for the embedded scenario in messages.
 const defaultName = "the default scenario"
 
+// stdinPath is the path that stands for standard input.
+const stdinPath = "-"
+
 // A source is where a scenario comes from: a file, and what the command line
 // changes in it.
 type source struct {
-	path     string // "" is the embedded scenario, "-" is stdin
+	path     string // "" is the embedded scenario
 	trace    string // a trace that takes the place of the workload, or ""
 	settings []setting
 }
@@ -78,7 +81,7 @@ func readScenario(e env, path string) (file, text string, err error) {
 	switch path {
 	case "":
 		return defaultName, defaultScenario, nil
-	case "-":
+	case stdinPath:
 		b, err := io.ReadAll(e.stdin)
 		return "standard input", string(b), err
 	}
@@ -115,7 +118,7 @@ func (d *document) rebase(dir string) {
 		}
 		p, ok := table[key[1]].(string)
 		isPath := key[1] == "trace" || strings.HasPrefix(p, ".") || strings.HasSuffix(p, ".toml") || strings.HasSuffix(p, ".json")
-		if ok && p != "" && p != "-" && isPath && !filepath.IsAbs(p) {
+		if ok && p != "" && p != stdinPath && isPath && !filepath.IsAbs(p) {
 			table[key[1]] = filepath.Join(dir, p)
 		}
 	}

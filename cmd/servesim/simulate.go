@@ -17,14 +17,14 @@ type result struct {
 	plan    *plan
 	report  *analysis.Report
 	trace   *workload.Report // nil if the workload is drawn
-	clipped []workload.Count // what transforms changed or left out
+	counts  []workload.Count // what transforms changed or left out
 	outside float64          // share of steps outside the fitted range
 }
 
 // simulate runs a plan and hands its records to sinks as well.
 func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sinks ...observe.Sink) (*result, error) {
 	s := p.scenario
-	in, err := s.open()
+	in, err := s.open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +43,10 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 		RequestDelay: p.request, ResponseDelay: p.response,
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
 	})
-	if err = errors.Join(err, in.close()); err != nil {
+	if err = errors.Join(err, workload.CloseSource(in.source)); err != nil {
 		return nil, inputError(err)
 	}
-	r := &result{plan: p, report: summary.Report(), clipped: in.clipped(), outside: outside.share()}
+	r := &result{plan: p, report: summary.Report(), counts: workload.CountsOf(in.source), outside: outside.share()}
 	if in.trace != nil {
 		report := in.trace.Report()
 		r.trace = &report

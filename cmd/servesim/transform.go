@@ -1,15 +1,136 @@
 package main
 
 import (
+	"fmt"
+
 	"servesim/internal/strict"
 	"servesim/sim"
 	"servesim/sim/workload"
 )
 
+// transformSection changes a workload. Whatever the order of its keys, they
+// work in the order in which they stand here.
 type transformSection struct {
+	// From and To cut out a window of time, which then begins at 0.
+	From *sim.Duration `toml:"from"`
+	To   *sim.Duration `toml:"to"`
+	// Rate multiplies the rate and keeps bursts: below 1 it thins the workload,
+	// above 1 it lays shifted copies of it over each other.
+	Rate *float64 `toml:"rate"`
+	// Stretch multiplies every arrival time.
+	Stretch *float64 `toml:"stretch"`
+	// ScalePrompt and ScaleOutput multiply lengths.
+	ScalePrompt *float64 `toml:"scale_prompt"`
+	ScaleOutput *float64 `toml:"scale_output"`
+	// MaxPrompt, MaxOutput and MaxTotal cut lengths, in tokens.
+	MaxPrompt *int32 `toml:"max_prompt"`
+	MaxOutput *int32 `toml:"max_output"`
+	MaxTotal  *int32 `toml:"max_total"`
+	// Limit ends the workload after so many requests.
 	Limit *int64 `toml:"limit"`
+	// Class labels every request.
+	Class string `toml:"class"`
 }
 
-func (t *transformSection) check() []strict.Fault { return nil }
-func (t *transformSection) over(s workload.Source, seed sim.Seed) (workload.Source, error) { return s, nil }
-func (in *input) clipped() []workload.Count { return nil }
+// check returns the faults of t's values.
+func (t *transformSection) check() []strict.Fault {
+	var faults []strict.Fault
+	fault := func(key, format string, args ...any) {
+		faults = append(faults, strict.Fault{Key: "transform." + key, Text: fmt.Sprintf(format, args...)})
+	}
+	from, to := value(t.From), sim.MaxDuration
+	adopt(&to, t.To)
+	if from < 0 {
+		fault("from", "found %v; must be 0s or more", from)
+	}
+	if to <= from {
+		fault("to", "found %v, which isn't after from, %v", to, from)
+	}
+	for _, f := range []struct {
+		key string
+		v   *float64
+		max float64
+	}{{"rate", t.Rate, 256}, {"stretch", t.Stretch, 1e9}, {"scale_prompt", t.ScalePrompt, 1e9}, {"scale_output", t.ScaleOutput, 1e9}} {
+		if f.v != nil && !(*f.v > 0 && *f.v <= f.max) {
+			fault(f.key, "found %v; must be a factor of more than 0 and at most %v", *f.v, f.max)
+		}
+	}
+	for _, n := range []struct {
+		key string
+		v   *int32
+		min int32
+	}{{"max_prompt", t.MaxPrompt, 1}, {"max_output", t.MaxOutput, 1}, {"max_total", t.MaxTotal, 2}} {
+		if n.v != nil && *n.v < n.min {
+			fault(n.key, "found %d; must be %d or more tokens", *n.v, n.min)
+		}
+	}
+	if t.Limit != nil && *t.Limit < 1 {
+		fault("limit", "found %d; must be 1 or more requests", *t.Limit)
+	}
+	return faults
+}
+
+// over opens a workload and applies t to it.
+func (t *transformSection) over(open workload.Opener, seed sim.Seed) (workload.Source, error) {
+	if t.From != nil || t.To != nil {
+		to := sim.MaxDuration
+		adopt(&to, t.To)
+		open = chain(open, func(src workload.Source) (workload.Source, error) {
+			return workload.Window(src, sim.Time(value(t.From)), sim.Time(to))
+		})
+	}
+	if t.Rate != nil {
+		once := open
+		open = func() (workload.Source, error) { return workload.Rate(once, *t.Rate, seed) }
+	}
+	for _, s := range t.steps() {
+		open = chain(open, s)
+	}
+	return open()
+}
+
+// A step makes one source of another.
+type step = func(workload.Source) (workload.Source, error)
+
+// steps returns what t does to a source after window and rate, in order.
+func (t *transformSection) steps() []step {
+	var list []step
+	if t.Stretch != nil {
+		list = append(list, func(src workload.Source) (workload.Source, error) { return workload.Stretch(src, *t.Stretch) })
+	}
+	if t.ScalePrompt != nil || t.ScaleOutput != nil {
+		prompt, output := 1.0, 1.0
+		adopt(&prompt, t.ScalePrompt)
+		adopt(&output, t.ScaleOutput)
+		list = append(list, func(src workload.Source) (workload.Source, error) {
+			return workload.ScaleLengths(src, prompt, output)
+		})
+	}
+	caps := workload.Caps{Prompt: value(t.MaxPrompt), Output: value(t.MaxOutput), Total: value(t.MaxTotal)}
+	if caps != (workload.Caps{}) {
+		list = append(list, func(src workload.Source) (workload.Source, error) { return workload.Clip(src, caps) })
+	}
+	if t.Limit != nil {
+		list = append(list, func(src workload.Source) (workload.Source, error) { return workload.Limit(src, *t.Limit) })
+	}
+	if t.Class != "" {
+		list = append(list, func(src workload.Source) (workload.Source, error) { return workload.Label(src, t.Class), nil })
+	}
+	return list
+}
+
+// chain returns an Opener of what step makes of the source that open opens,
+// which is closed if step fails.
+func chain(open workload.Opener, step step) workload.Opener {
+	return func() (workload.Source, error) {
+		src, err := open()
+		if err != nil {
+			return nil, err
+		}
+		out, err := step(src)
+		if err != nil {
+			workload.CloseSource(src)
+		}
+		return out, err
+	}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -82,46 +81,51 @@ func (w *workloadSection) options() workload.Options {
 // An input is an opened workload.
 type input struct {
 	source workload.Source
-	trace  *workload.Trace // nil if the workload is drawn
+	trace  *workload.Trace // the first of the trace's readers; nil if the workload is drawn
 	total  int64           // requests to come, or -1 if nobody knows
 }
 
-// open starts the workload of a settled scenario. A fault of a trace is a
+// open starts the workload of a settled scenario. A fault of it is a
 // usageError.
-func (s *scenario) open() (*input, error) {
+func (s *scenario) open(e env) (*input, error) {
 	in := &input{total: -1}
 	seed := sim.Seed(*s.Seed)
-	if s.Workload.Trace == "" {
-		src, err := s.Workload.Spec.Source(seed)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		in.source = src
-		if n := s.Workload.Requests; n != nil {
-			in.total = *n
-		}
-	} else {
-		t, err := workload.Open(s.Workload.Trace, s.Workload.options())
-		if err != nil {
-			return nil, inputError(err)
-		}
-		in.source, in.trace = t, t
-	}
-	src, err := s.Transform.over(in.source, seed)
+	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(e, &s.Workload, seed) }, seed)
 	if err != nil {
-		in.close()
-		return nil, &usageError{fmt.Errorf("transform: %w", err)}
+		return nil, &usageError{err}
 	}
 	in.source = src
+	if n := s.Workload.Requests; n != nil {
+		in.total = *n
+	}
+	adopt(&in.total, s.Transform.Limit)
 	return in, nil
 }
 
-// close closes the trace, if there is one.
-func (in *input) close() error {
-	if in.trace == nil {
-		return nil
+// begin returns the workload from its first request on, without transforms.
+func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Source, error) {
+	if w.Trace == "" {
+		return w.Spec.Source(seed)
 	}
-	return in.trace.Close()
+	if w.Trace != stdinPath {
+		t, err := workload.Open(w.Trace, w.options())
+		if err != nil {
+			return nil, err
+		}
+		if in.trace == nil {
+			in.trace = t
+		}
+		return t, nil
+	}
+	if in.trace != nil {
+		return nil, errors.New("workload.trace is standard input, which can be read only once; write it to a file first")
+	}
+	t, err := workload.Read(e.stdin, "standard input", w.options())
+	if err != nil {
+		return nil, err
+	}
+	in.trace = t
+	return t, nil
 }
 
 // inputError marks a fault of a trace as one of what the user gave.

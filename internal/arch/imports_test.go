@@ -14,7 +14,7 @@ import (
 func may() map[string][]string {
 	return map[string][]string{
 		"sim":               {},
-		"sim/workload":      {"sim"},
+		"sim/workload":      {"sim", "internal/strict"},
 		"sim/kv":            {},
 		"sim/scheduler":     {"sim/kv"},
 		"sim/gpu":           {"sim", "internal/strict", "profiles", "models"},

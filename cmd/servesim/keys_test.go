@@ -1,0 +1,105 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFullKey(t *testing.T) {
+	for _, c := range []struct{ key, want, err string }{
+		{"engine.max_num_seqs", "engine.max_num_seqs", ""},
+		{"max_num_seqs", "engine.max_num_seqs", ""},
+		{"gpu", "hardware.gpu", ""},
+		{"name", "name", ""},                      // the scenario's own, not the model's
+		{"rate_per_s", "workload.rate_per_s", ""}, // not workload.arrival.rate_per_s
+		{"arrival.rate_per_s", "workload.arrival.rate_per_s", ""},
+		{"stddev", "", "ambiguous"},
+		{"max_num_seq", "", `did you mean "max_num_seqs"?`},
+		{"temperature", "", "servesim run --print shows"},
+	} {
+		got, err := fullKey(c.key)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("fullKey(%q) = %q, %v; want %q, an error with %q", c.key, got, err, c.want, c.err)
+		}
+	}
+}
+
+func TestSettingValues(t *testing.T) {
+	for text, want := range map[string]any{
+		"seed=7":                              int64(7),
+		"rate_per_s=2.5":                      2.5,
+		"allow_livelock=true":                 true,
+		"timeout=30s":                         "30s",
+		"policy=vllm@0.20":                    "vllm@0.20",
+		`policy="vllm@0.20"`:                  "vllm@0.20",
+		"goodput=ttft:500 tpot:15":            "ttft:500 tpot:15",
+		"workload.arrival.rates_per_s=[1, 2]": []any{int64(1), int64(2)},
+	} {
+		s, err := parseSetting(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if diff := cmp.Diff(want, s.value); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestSettingCannotSmuggle keeps a value from ending and beginning another key.
+func TestSettingCannotSmuggle(t *testing.T) {
+	s, err := parseSetting("seed=1\nname = 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.value != "1\nname = 2" {
+		t.Errorf("value %#v, want the text itself", s.value)
+	}
+}
+
+func TestParseVary(t *testing.T) {
+	for text, want := range map[string][]string{
+		"enable_chunked_prefill=true,false": {"engine.enable_chunked_prefill=true", "engine.enable_chunked_prefill=false"},
+		"enable_chunked_prefill=false,max_num_batched_tokens=8192,2048": {
+			"engine.enable_chunked_prefill=false", "engine.max_num_batched_tokens=8192", "engine.max_num_batched_tokens=2048",
+		},
+		"gpu=h100+tensor_parallel_size=8,gpu=b200+tensor_parallel_size=4": {
+			"hardware.gpu=h100 hardware.tensor_parallel_size=8", "hardware.gpu=b200 hardware.tensor_parallel_size=4",
+		},
+		"workload.arrival.rates_per_s=[1,2],[3,4]": {"workload.arrival.rates_per_s=[1,2]", "workload.arrival.rates_per_s=[3,4]"},
+		"stretch=1e+2": {"transform.stretch=1e+2"},
+	} {
+		alts, err := parseVary(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var got []string
+		for _, a := range alts {
+			var parts []string
+			for _, s := range a.settings {
+				_, value, _ := strings.Cut(s.text, "=")
+				parts = append(parts, s.key+"="+value)
+			}
+			got = append(got, strings.Join(parts, " "))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+func TestParseVaryFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"2048,512":          "begin with a key",
+		"max_num_seqss=1,2": `did you mean "max_num_seqs"?`,
+		"max_num_seqs=":     "must be key=value",
+		"max_num_seqs=1,,2": "must be key=value",
+	} {
+		if _, err := parseVary(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
+		}
+	}
+}
