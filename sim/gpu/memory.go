@@ -1,0 +1,188 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// MemoryOptions is what the number of KV blocks depends on beside a Setup. The
+// names are vLLM's. Overrides and the fields that say so may be zero.
+type MemoryOptions struct {
+	GPUMemoryUtilization float64 // share of the memory that the engine may use, above 0 and at most 1
+	BlockSize            int64   // tokens of a KV block
+	MaxNumBatchedTokens  int64   // tokens of the largest step
+	MaxNumSeqs           int64   // sequences of the largest step
+	// MaxModelLen is the length in tokens of which one sequence must fit; 0 does
+	// not check.
+	MaxModelLen int64
+	// Overrides replaces lines of the ledger, by name, with bytes on each GPU.
+	Overrides map[string]int64
+	// NumGPUBlocksOverride is the number of blocks that an engine printed at its
+	// start; 0 computes it.
+	NumGPUBlocksOverride int64
+}
+
+// LedgerItem is one use of the memory of each GPU.
+type LedgerItem struct {
+	Name       string
+	Bytes      int64
+	Overridden bool
+}
+
+// Ledger says what the memory of each GPU of a replica is used for. What the
+// engine may use and no item takes is KV cache.
+type Ledger struct {
+	UsableBytes   int64 // total memory, as the driver reports it
+	ShareBytes    int64 // of it the engine may use
+	Items         []LedgerItem
+	KVBytes       int64 // left for KV blocks
+	BytesPerToken int64 // of KV, on each GPU
+	BlockSize     int64 // tokens of a block
+	override      int64
+}
+
+// NewLedger returns the ledger of one GPU of the replica s under o. Only the
+// profile, model, layout and formats of s matter. The error joins every fault
+// of the options; if the model does not fit, it says what is missing and the
+// smallest layout that fits.
+func NewLedger(s Setup, o MemoryOptions) (*Ledger, error) {
+	if s.Profile == nil || s.Model == nil {
+		return nil, errors.New("a memory ledger needs a GPU profile and a model")
+	}
+	_, err := newLayout(s.Model, int64(s.TP))
+	if err := errors.Join(err, o.check()); err != nil {
+		return nil, err
+	}
+	l, err := s.ledger(o)
+	if err != nil {
+		return nil, err
+	}
+	if why := l.shortfall(o); why != "" {
+		return nil, fmt.Errorf("%s in %s with %s KV does not fit on %s: %s; %s",
+			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.smallestFit(o))
+	}
+	return l, nil
+}
+
+// Blocks returns the number of KV blocks, vLLM's null block included.
+func (l *Ledger) Blocks() int64 {
+	if l.override > 0 {
+		return l.override
+	}
+	return max(0, l.KVBytes/(l.BlockSize*l.BytesPerToken))
+}
+
+// String prints the ledger, one line an item, bytes of each GPU.
+func (l *Ledger) String() string {
+	var b strings.Builder
+	line := func(name string, bytes int64, note string) {
+		fmt.Fprintf(&b, "%-13s %15d bytes %9.2f GB%s\n", name, bytes, float64(bytes)/1e9, note)
+	}
+	line("total", l.UsableBytes, "")
+	line("share", l.ShareBytes, "")
+	for _, i := range l.Items {
+		note := ""
+		if i.Overridden {
+			note = "  overridden"
+		}
+		line("- "+i.Name, i.Bytes, note)
+	}
+	line("kv cache", l.KVBytes, "")
+	note := ""
+	if l.override > 0 {
+		note = ", overridden"
+	}
+	fmt.Fprintf(&b, "%d blocks of %d tokens of %d bytes%s\n", l.Blocks(), l.BlockSize, l.BytesPerToken, note)
+	return b.String()
+}
+
+// check returns everything that is wrong with the options.
+func (o MemoryOptions) check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if u := o.GPUMemoryUtilization; !(u > 0 && u <= 1) {
+		fault("gpu_memory_utilization is %v; want a share above 0 and at most 1", u)
+	}
+	for _, n := range []struct {
+		name            string
+		value, min, max int64
+	}{
+		{"block_size", o.BlockSize, 1, 1 << 16},
+		{"max_num_batched_tokens", o.MaxNumBatchedTokens, 1, math.MaxInt32},
+		{"max_num_seqs", o.MaxNumSeqs, 1, math.MaxInt32},
+		{"max_model_len", o.MaxModelLen, 0, math.MaxInt32},
+		{"num_gpu_blocks_override", o.NumGPUBlocksOverride, 0, math.MaxInt32},
+	} {
+		if n.value < n.min || n.value > n.max {
+			fault("%s is %d; want %d to %d", n.name, n.value, n.min, n.max)
+		}
+	}
+	known := ledgerItems()
+	for _, name := range sortedKeys(o.Overrides) {
+		ok := false
+		for _, k := range known {
+			ok = ok || k == name
+		}
+		if !ok {
+			fault("the memory ledger has no item %q; %s", name, suggest(name, known))
+		}
+		if bytes := o.Overrides[name]; bytes < 0 || bytes > 1e15 {
+			fault("memory of %s is overridden with %d bytes; want 0 to 1e15", name, bytes)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// shortfall says why the blocks of l are too few, or nothing if they are not.
+func (l *Ledger) shortfall(o MemoryOptions) string {
+	tokens := max(l.BlockSize, o.MaxModelLen)
+	need := (tokens + l.BlockSize - 1) / l.BlockSize
+	if l.Blocks() >= need {
+		return ""
+	}
+	if l.override > 0 {
+		return fmt.Sprintf("num_gpu_blocks_override is %d, but max_model_len of %d tokens takes %d blocks", l.override, tokens, need)
+	}
+	var parts []string
+	for _, i := range l.Items {
+		parts = append(parts, fmt.Sprintf("%s %.2f", i.Name, float64(i.Bytes)/1e9))
+	}
+	return fmt.Sprintf("each GPU gives the engine %.2f GB, of which %s leave %.2f GB for KV, and %d tokens take %.2f GB",
+		float64(l.ShareBytes)/1e9, strings.Join(parts, ", "), float64(l.KVBytes)/1e9,
+		tokens, float64(need*l.BlockSize)*float64(l.BytesPerToken)/1e9)
+}
+
+// smallestFit names the smallest layout of s that fits under o.
+func (s Setup) smallestFit(o MemoryOptions) string {
+	if len(o.Overrides) > 0 || o.NumGPUBlocksOverride > 0 {
+		return "the figures given override the ledger, so no other layout is tried"
+	}
+	var last *Ledger
+	var lastTP int64
+	for _, tp := range tensorParallel() {
+		s.TP = int(tp)
+		l, err := s.ledger(o)
+		if err != nil {
+			continue
+		}
+		if l.shortfall(o) == "" {
+			return fmt.Sprintf("the smallest layout that fits is tensor_parallel_size %d, with %.2f GB for KV on each GPU",
+				tp, float64(l.KVBytes)/1e9)
+		}
+		last, lastTP = l, tp
+	}
+	if last == nil {
+		return "no layout divides the model"
+	}
+	return fmt.Sprintf("even tensor_parallel_size %d leaves %.2f GB for KV on each GPU; use a smaller number format",
+		lastTP, float64(last.KVBytes)/1e9)
+}
+
+func (s Setup) gpus() string {
+	if s.TP == 1 {
+		return "one " + s.Profile.Name
+	}
+	return fmt.Sprintf("%d %s", s.TP, s.Profile.Name)
+}
