@@ -11,7 +11,9 @@ import (
 type Report struct {
 	// Header names the run; zero if Options had none.
 	Header observe.Header
-	Counts Counts
+	// Percentiles are those of every distribution, in ascending order.
+	Percentiles []Percentile
+	Counts      Counts
 	// Start is the first arrival and Span the time from it to the last instant at
 	// which a client got its whole answer or a request otherwise left the system,
 	// failed ones included.

@@ -14,7 +14,7 @@ const outcomes = int(observe.Unfinished) + 1
 
 // Options say what a Summary computes.
 type Options struct {
-	// Percentiles in ascending order; DefaultPercentiles if empty.
+	// Percentiles to report, in any order; DefaultPercentiles if empty.
 	Percentiles []Percentile
 	// Goodput limits, if any.
 	Goodput Goodput
@@ -47,6 +47,8 @@ func NewSummary(o Options) *Summary {
 	if len(o.Percentiles) == 0 {
 		o.Percentiles = DefaultPercentiles()
 	}
+	o.Percentiles = slices.Clone(o.Percentiles)
+	slices.SortFunc(o.Percentiles, func(a, b Percentile) int { return cmp.Compare(a.ppb, b.ppb) })
 	return &Summary{
 		options: o, reasons: make(map[ReasonCount]int64),
 		good: attained{limits: o.Goodput}, start: observe.Never,
@@ -158,7 +160,7 @@ func (s *Summary) Step(r *observe.StepRun) error {
 func (s *Summary) Report() *Report {
 	ps := s.options.Percentiles
 	r := &Report{
-		Header: s.options.Header, Counts: s.counts, Tokens: s.tokens,
+		Header: s.options.Header, Percentiles: ps, Counts: s.counts, Tokens: s.tokens,
 		TTFT: s.ttft.Distribution(ps), Network: s.network.Distribution(ps),
 		Queue: s.queue.Distribution(ps), Prefill: s.prefill.Distribution(ps),
 		TPOT: s.tpot.Distribution(ps), ITL: s.itl.Distribution(ps),
