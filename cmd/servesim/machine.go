@@ -96,18 +96,14 @@ func (m machine) device() scheduler.Device {
 	return scheduler.Device{Name: m.profile.Name, MemoryBytes: m.profile.Datasheet.HBMBytes}
 }
 
-// cost returns the step-time model of a settled scenario.
-func (s *scenario) cost(m machine) (*gpu.StepTime, []strict.Fault) {
-	c, err := gpu.NewCost(gpu.Setup{
+// setup returns what step times and memory depend on, of a settled scenario.
+func (s *scenario) setup(m machine) gpu.Setup {
+	return gpu.Setup{
 		Profile: m.profile, Model: m.model, TP: int(*s.Hardware.TensorParallelSize),
 		Weights: m.weights, KV: m.kv, Engine: s.Host.Engine,
-		Async: s.Engine.AsyncScheduling != nil && *s.Engine.AsyncScheduling,
+		Async: value(s.Engine.AsyncScheduling),
 		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},
-	})
-	if err != nil {
-		return nil, splitFault("hardware", err)
 	}
-	return c, nil
 }
 
 // splitFault makes a fault of each of the errors that err joins. One that

@@ -62,6 +62,7 @@ names is at fault, 3 a limit that had to be met was missed.`,
 func verbs(e env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(e, nil),
+		newCompare(e, nil),
 		newConform(e, nil),
 		newList(e, nil),
 		newVersion(e, nil),

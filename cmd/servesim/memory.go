@@ -1,8 +1,74 @@
 package main
 
-import "servesim/internal/strict"
-import "io"
+import (
+	"fmt"
+	"strings"
 
-func (p *plan) blocks() (int64, []strict.Fault) { return 50000, nil }
-func (p *plan) memory() string                  { return "" }
-func (r *result) writeJSON(w io.Writer) error   { return nil }
+	"servesim/internal/strict"
+	"servesim/sim/gpu"
+)
+
+// memorySection overrides lines of the memory ledger, in bytes on each GPU.
+// Absent lines are computed.
+type memorySection struct {
+	Weights     *int64 `toml:"weights_bytes"`
+	Activations *int64 `toml:"activations_bytes"`
+	Context     *int64 `toml:"context_bytes"`
+	Collectives *int64 `toml:"collectives_bytes"`
+	Graphs      *int64 `toml:"graphs_bytes"`
+}
+
+// overrides returns the lines that m gives, under the ledger's names.
+func (m *memorySection) overrides() map[string]int64 {
+	given := map[string]int64{}
+	for name, v := range map[string]*int64{
+		"weights": m.Weights, "activations": m.Activations, "context": m.Context,
+		"collectives": m.Collectives, "graphs": m.Graphs,
+	} {
+		if v != nil {
+			given[name] = *v
+		}
+	}
+	return given
+}
+
+// ledger returns the memory ledger of a settled scenario.
+func (s *scenario) ledger(m machine) (*gpu.Ledger, []strict.Fault) {
+	e := &s.Engine
+	o := gpu.MemoryOptions{
+		GPUMemoryUtilization: *e.GPUMemoryUtilization, BlockSize: int64(*e.BlockSize),
+		MaxNumBatchedTokens: int64(*e.MaxNumBatchedTokens), MaxNumSeqs: int64(*e.MaxNumSeqs),
+		MaxModelLen: int64(*e.MaxModelLen), Overrides: s.Memory.overrides(),
+		NumGPUBlocksOverride: value(e.NumGPUBlocksOverride),
+	}
+	if o.NumGPUBlocksOverride > 0 {
+		// An engine that is told its blocks doesn't check that one sequence
+		// fits; requests that don't are rejected one by one.
+		o.MaxModelLen = 0
+	}
+	l, err := gpu.NewLedger(s.setup(m), o)
+	if err != nil {
+		return nil, splitFault("hardware", err)
+	}
+	return l, nil
+}
+
+// memory says in a line what each GPU's memory is used for.
+func (p *plan) memory() string {
+	l := p.ledger
+	gb := func(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e9) }
+	parts := make([]string, 0, len(l.Items))
+	for _, i := range l.Items {
+		part := i.Name + " " + gb(i.Bytes)
+		if i.Overridden {
+			part += " (given)"
+		}
+		parts = append(parts, part)
+	}
+	given := ""
+	if p.scenario.Engine.NumGPUBlocksOverride != nil {
+		given = " (given)"
+	}
+	return fmt.Sprintf("GB of each GPU: %s of %s for the engine; %s; KV %s = %s blocks%s of %d tokens",
+		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), gb(l.KVBytes), grouped(l.Blocks()), given, l.BlockSize)
+}

@@ -24,6 +24,7 @@ type scenario struct {
 	Engine    engineSection    `toml:"engine"`
 	Hardware  hardwareSection  `toml:"hardware"`
 	Model     modelSection     `toml:"model"`
+	Memory    memorySection    `toml:"memory"`
 	Host      hostSection      `toml:"host"`
 	Network   networkSection   `toml:"network"`
 	Client    clientSection    `toml:"client"`

@@ -22,6 +22,7 @@ type plan struct {
 	machine  machine
 	preset   scheduler.Preset
 	cost     *gpu.StepTime
+	ledger   *gpu.Ledger
 	config   scheduler.Config
 	goodput  analysis.Goodput
 	request  workload.Delay
@@ -94,13 +95,13 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 	if faults = s.Engine.check(); len(faults) > 0 {
 		return faults
 	}
-	p.cost, faults = s.cost(p.machine)
-	blocks, more := p.blocks()
-	faults = append(faults, more...)
-	if len(faults) > 0 {
+	if p.cost, err = gpu.NewCost(s.setup(p.machine)); err != nil {
+		return splitFault("hardware", err)
+	}
+	if p.ledger, faults = s.ledger(p.machine); len(faults) > 0 {
 		return faults
 	}
-	p.config = s.Engine.config(preset, blocks)
+	p.config = s.Engine.config(preset, p.ledger.Blocks())
 	p.config.AllowLivelock = s.Run.AllowLivelock
 	return keyedFaults("engine", p.config.Check())
 }
@@ -141,10 +142,10 @@ func (p *plan) settleNetwork() []strict.Fault {
 	if len(faults) > 0 {
 		return faults
 	}
-	var err, err2 error
-	p.request, err = n.Request.Delay()
-	p.response, err2 = n.Response.Delay()
-	return specFaults("network", compact(err, err2))
+	var bad, worse error
+	p.request, bad = n.Request.Delay()
+	p.response, worse = n.Response.Delay()
+	return specFaults("network", compact(bad, worse))
 }
 
 // checkTimes checks the durations that the sections client and run give.

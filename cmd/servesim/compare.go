@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"servesim/analysis"
+
+	"github.com/spf13/cobra"
+)
+
+// A compareOptions is what `servesim compare` was asked for.
+type compareOptions struct {
+	env         env
+	scenario    scenarioFlags
+	sources     []source
+	labels      []string
+	percentiles string
+	json        bool
+}
+
+// newCompare returns the verb compare, which calls run, or runCompare if that
+// is nil.
+func newCompare(e env, run func(context.Context, *compareOptions) error) *cobra.Command {
+	if run == nil {
+		run = runCompare
+	}
+	o := &compareOptions{env: e}
+	var vary []string
+	cmd := &cobra.Command{
+		Use:   "compare [A.toml [B.toml...]]",
+		Short: "Simulate the same requests under several scenarios and compare the tails",
+		Long: `Simulate the same requests under several scenarios, and print the tails side by
+side and what changed request by request. The first scenario is what the others
+are compared with.
+
+The scenarios are files, or one file (the default scenario if none is given) with
+each of the alternatives of --vary. Alternatives stand between commas; each is
+KEY=VALUE, several of them joined by +, or a value alone, for the key before it.`,
+		Example: `  servesim compare --vary enable_chunked_prefill=false,max_num_batched_tokens=8192,2048,512
+  servesim compare --vary gpu=h100+tensor_parallel_size=8,gpu=b200+tensor_parallel_size=4
+  servesim compare a.toml b.toml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.choose(args, vary); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+		ValidArgsFunction: completeTOML,
+	}
+	o.scenario.bind(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&vary, "vary", nil, "alternatives to compare, `KEY=A,B,...`; several flags are crossed")
+	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
+	f.BoolVar(&o.json, "json", false, "print the comparison as JSON, lossless")
+	must(cmd.RegisterFlagCompletionFunc("vary", completeKey))
+	return cmd
+}
+
+// choose makes the scenarios to compare from files and alternatives.
+func (o *compareOptions) choose(args, vary []string) error {
+	switch {
+	case len(vary) == 0 && len(args) < 2:
+		return usagef("compare needs two scenario files, or --vary KEY=A,B; see servesim compare --help")
+	case len(vary) > 0 && len(args) > 1:
+		return usagef("compare takes one scenario file with --vary, found %d", len(args))
+	}
+	if len(vary) == 0 {
+		for _, a := range args {
+			src, err := o.scenario.source([]string{a})
+			if err != nil {
+				return err
+			}
+			o.sources, o.labels = append(o.sources, src), append(o.labels, a)
+		}
+		return nil
+	}
+	base, err := o.scenario.source(args)
+	if err != nil {
+		return err
+	}
+	o.sources, o.labels = []source{base}, []string{""}
+	for _, text := range vary {
+		alts, err := parseVary(text)
+		if err != nil {
+			return err
+		}
+		o.cross(alts)
+	}
+	if len(o.sources) < 2 {
+		return usagef("--vary %s is one alternative; compare needs two or more, such as %s,...", vary[0], vary[0])
+	}
+	return nil
+}
+
+// cross replaces each scenario by one for each alternative.
+func (o *compareOptions) cross(alts []alternative) {
+	var sources []source
+	var labels []string
+	for i, src := range o.sources {
+		for _, a := range alts {
+			label := a.label
+			if o.labels[i] != "" {
+				label = o.labels[i] + "+" + a.label
+			}
+			sources, labels = append(sources, src.with(a.settings)), append(labels, label)
+		}
+	}
+	o.sources, o.labels = sources, labels
+}
+
+// runCompare simulates every scenario and compares the others with the first.
+func runCompare(ctx context.Context, o *compareOptions) error {
+	ps := analysis.TailPercentiles()
+	if o.percentiles != "" {
+		var err error
+		if ps, err = percentiles(o.percentiles); err != nil {
+			return err
+		}
+	}
+	plans := make([]*plan, len(o.sources))
+	for i, src := range o.sources {
+		p, err := newPlan(o.env, src)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.labels[i], err)
+		}
+		plans[i] = p
+	}
+	return o.compare(ctx, plans, ps)
+}
+
+func (o *compareOptions) compare(ctx context.Context, plans []*plan, ps []analysis.Percentile) error {
+	for i, p := range plans {
+		r, err := simulate(ctx, o.env, p, ps)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(o.env.stdout, o.labels[i])
+		for _, m := range r.report.Metrics() {
+			fmt.Fprint(o.env.stdout, m.Name, " ")
+			for _, q := range m.Quantiles {
+				fmt.Fprintf(o.env.stdout, " %.2f", q.Value.Milliseconds())
+			}
+			fmt.Fprintln(o.env.stdout)
+		}
+	}
+	return nil
+}
