@@ -58,7 +58,12 @@ func readHFConfig(file string, text []byte) (*Model, error) {
 	decode := json.NewDecoder(bytes.NewReader(text))
 	decode.UseNumber()
 	if err := decode.Decode(&c.keys); err != nil {
-		return nil, fmt.Errorf("%s:%d: not a config.json: %w", file, lineAt(text, decode.InputOffset()), err)
+		at := decode.InputOffset()
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = syntax.Offset
+		}
+		return nil, fmt.Errorf("%s:%d: not a config.json: %w", file, lineAt(text, at), err)
 	}
 	if _, err := decode.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s:%d: not a config.json: more follows the first object", file, lineAt(text, decode.InputOffset()))

@@ -15,6 +15,9 @@ type numberRange struct {
 }
 
 func (r numberRange) String() string {
+	if r.name == "count" {
+		return fmt.Sprintf("%s from %.0f to %.0f", r.what, r.min, r.max)
+	}
 	return fmt.Sprintf("%s from %g to %g", r.what, r.min, r.max)
 }
 
@@ -30,7 +33,6 @@ func ranges() []numberRange {
 		{"ratio", "a ratio", 0.01, 100},
 		{"power", "a number of watts", 1, 1e6},
 		{"count", "a whole number", 1, 1 << 30},
-		{"whole", "a whole number", 0, 1 << 30},
 	}
 }
 

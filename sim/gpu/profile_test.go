@@ -1,0 +1,135 @@
+package gpu
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"servesim/profiles"
+)
+
+// shipped returns the text of a profile that ships, with old replaced by new.
+func shipped(tb testing.TB, name, old, new string) string {
+	tb.Helper()
+	text, err := profiles.FS.ReadFile(name + ".toml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		tb.Fatalf("%s.toml does not contain %q", name, old)
+	}
+	return strings.Replace(string(text), old, new, 1)
+}
+
+func TestShippedProfiles(t *testing.T) {
+	for _, name := range ProfileNames() {
+		p, err := LoadProfile(strings.ToUpper(name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if p.Name != name {
+			t.Errorf("%s.toml is called %q", name, p.Name)
+		}
+		for _, format := range sortedKeys(p.Fitted.GEMM) {
+			peak := map[string]float64{"bf16": p.Datasheet.BF16FlopPerS, "fp8": p.Datasheet.FP8FlopPerS, "fp4": p.Datasheet.FP4FlopPerS}[format]
+			g := p.Fitted.GEMM[format]
+			if g.FlopPerS >= peak || g.WeightBytesPerS >= p.Datasheet.HBMBytesPerS {
+				t.Errorf("%s %s is fitted above the datasheet: %+v", name, format, g)
+			}
+		}
+	}
+}
+
+// Each fault names the file, the line if there is one, the key, what was found
+// and what is allowed. %L is the line of the text that is replaced.
+func TestProfileFaults(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"unknown key", "tdp_w = 700", "tpd_w = 700",
+			"p.toml: datasheet.tdp_w is missing; want a number of watts from 1 to 1e+06\np.toml:%L: datasheet.tpd_w is not a known key; did you mean tdp_w?"},
+		{"unknown key without a near one", "tdp_w = 700", "tdp_w = 700\nprice = 3",
+			"p.toml:%L+1: datasheet.price is not a known key; known here: bf16_flop_per_s, fp8_flop_per_s, fp4_flop_per_s, hbm_bytes, hbm_bytes_per_s, l2_bytes, nvlink_bytes_per_s, tdp_w"},
+		{"key in another case", "tdp_w", "TDP_w", "p.toml: datasheet.tdp_w is missing; want a number of watts from 1 to 1e+06\np.toml:%L: datasheet.TDP_w is not a known key; did you mean tdp_w?"},
+		{"missing key", "seq_s = 22.3377006e-6\n", "", "p.toml: engine.vllm.seq_s is missing; want a number of seconds from 0 to 1"},
+		{"negative", "tdp_w = 700", "tdp_w = -700", "p.toml:%L: datasheet.tdp_w is -700; want a number of watts from 1 to 1e+06"},
+		{"NaN", "tdp_w = 700", "tdp_w = nan", "p.toml:%L: datasheet.tdp_w is NaN; want a number of watts from 1 to 1e+06"},
+		{"infinite", "tdp_w = 700", "tdp_w = inf", "p.toml:%L: datasheet.tdp_w is +Inf; want a number of watts from 1 to 1e+06"},
+		{"slip of a unit", "hbm_bytes_per_s = 3.35e12", "hbm_bytes_per_s = 3.35", "p.toml:%L: datasheet.hbm_bytes_per_s is 3.35; want a rate per second from 1e+06 to 1e+20"},
+		{"wrong type", "tdp_w = 700", `tdp_w = "700"`, `p.toml:%L: datasheet.tdp_w is "700"; want a number of watts from 1 to 1e+06`},
+		{"fraction of a token", "step_tokens_max = 16384", "step_tokens_max = 16384.5", "p.toml:%L: fitted.range.step_tokens_max is 16384.5; want a whole number from 1 to 1073741824"},
+		{"schema 2", "schema = 1", "schema = 2\nfuture = true", "p.toml:%L: schema is 2; this servesim reads schema 1"},
+		{"no schema", "schema = 1", "", "p.toml: schema is missing; begin the file with schema = 1"},
+		{"syntax", "tdp_w = 700", "tdp_w = ", "p.toml:%L: expected value but found '\\n' instead"},
+		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
+		{"unknown format", "[fitted.gemm.fp8]", "[fitted.gemm.int8]", "p.toml:%L: fitted.gemm.int8 is not a known key; known here: bf16, fp8, fp4"},
+		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise is 2.7e+12; want a table, written [fitted.elementwise]"},
+		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes is 849000000000, more than datasheet.hbm_bytes, 85899345920"},
+		{"name is a number", `name = "h100"`, `name = 100`, "p.toml:%L: name is 100; want a string"},
+	} {
+		before, _, _ := strings.Cut(shipped(t, "h100", c.old, c.old), c.old)
+		line := 1 + strings.Count(before, "\n")
+		want := strings.NewReplacer("%L+1", strconv.Itoa(line+1), "%L", strconv.Itoa(line)).Replace(c.want)
+		_, err := readProfile("p.toml", shipped(t, "h100", c.old, c.new))
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+		} else if err.Error() != want {
+			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, want)
+		}
+	}
+}
+
+func TestLoadProfileByName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(path, []byte(shipped(t, "h100", `"h100"`, `"mine"`)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := LoadProfile(path)
+	if err != nil || p.Name != "mine" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for name, want := range map[string]string{
+		"h10":            `no GPU profile is called "h10"; did you mean h100?; a name with a / or .toml is the path of a profile file`,
+		"a100-sxm4-80gb": `no GPU profile is called "a100-sxm4-80gb"; there are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
+		"":               `no GPU profile is called ""; there are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
+	} {
+		if _, err := LoadProfile(name); err == nil || err.Error() != want {
+			t.Errorf("%q: got\n%v\nwant\n%s", name, err, want)
+		}
+	}
+	if _, err := LoadProfile("./none.toml"); err == nil || !strings.Contains(err.Error(), "none.toml") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// Whatever reads as a profile gives, for any model that fits it, step times that
+// keep the contract of Cost.
+func FuzzReadProfile(f *testing.F) {
+	for _, name := range ProfileNames() {
+		f.Add(shipped(f, name, "schema", "schema"))
+	}
+	f.Add("schema = 1\n[engine]\nx = 1\n")
+	f.Add("schema = 1\n\"a.b\".c = [{d = nan}]\n")
+	m, err := LoadModel("gpt-oss-20b")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := readProfile("p.toml", text)
+		if err != nil {
+			return
+		}
+		for _, engine := range sortedKeys(p.Engine) {
+			c, err := NewCost(Setup{Profile: p, Model: m, TP: 2, Weights: BF16, KV: BF16, Engine: engine})
+			if err != nil {
+				continue
+			}
+			d := c.Decode(8, 4000)
+			w := Work{DecodeSeqs: 8, DecodeKV: 4000, Samples: 8}
+			if s := c.Step(w); s <= 0 || s != d.First || d.Inc < 0 || d.Steps < 1 {
+				t.Fatalf("engine %s: Step(%+v) = %v, Decode = %+v", engine, w, s, d)
+			}
+		}
+	})
+}
