@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// run gives sinks a small run: 200 requests 50 ms apart, every twentieth with a
+// run gives sinks a small run: 200 requests 600 ms apart, every twentieth with a
 // prompt that stalls the others by slow, two rejected, one timed out.
 func run(t *testing.T, slow sim.Duration, sinks ...observe.Sink) {
 	t.Helper()
@@ -48,7 +48,7 @@ func run(t *testing.T, slow sim.Duration, sinks ...observe.Sink) {
 		}
 	}
 	for i := range int64(200) {
-		r := observe.Request{ID: i, Arrival: sim.Time(i) * 50 * ms, Prompt: 900, Wanted: 21, Output: 21, Computed: 920}
+		r := observe.Request{ID: i, Arrival: sim.Time(i) * 600 * ms, Prompt: 900, Wanted: 21, Output: 21, Computed: 920}
 		gap, steps := 10*sim.Millisecond+sim.Duration(i)*10*sim.Microsecond, int64(20)
 		r.Sent = r.Arrival + 2*ms
 		r.Scheduled = r.Sent + sim.Time(i%7)*ms/2

@@ -1,0 +1,225 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// CompareText writes c for people: the runs side by side, then what became of
+// the same request in two runs. The only errors are those of w.
+func CompareText(w io.Writer, c *analysis.Comparison) error {
+	var p page
+	p.sideBySide(c)
+	p.ratesSideBySide(c)
+	for i := range c.Paired {
+		p.paired(c, &c.Paired[i])
+	}
+	p.warningsOf(c.Runs)
+	return p.to(w)
+}
+
+// warningsOf lists the warnings of runs, each once with the runs that it is of.
+func (p *page) warningsOf(runs []analysis.Run) {
+	var texts []string
+	of := make(map[string][]string) // the names of the runs with a text
+	for _, r := range runs {
+		for _, w := range r.Report.Warnings {
+			if of[w.Text] == nil {
+				texts = append(texts, w.Text)
+			}
+			of[w.Text] = append(of[w.Text], r.Name)
+		}
+	}
+	for _, text := range texts {
+		if len(of[text]) == len(runs) {
+			p.item("Warning", "%s", text)
+			continue
+		}
+		p.item("Warning", "%s: %s", strings.Join(of[text], ", "), text)
+	}
+}
+
+// sideBySide is a table with one column a run, and the percentiles of each
+// metric below each other. Two runs get a column for the change.
+func (p *page) sideBySide(c *analysis.Comparison) {
+	t := table{left: 2}
+	head := []string{"Latency, ms", ""}
+	for _, r := range c.Runs {
+		head = append(head, r.Name)
+	}
+	if len(c.Runs) == 2 {
+		head = append(head, "change")
+	}
+	t.add(head...)
+	for k, m := range c.Runs[0].Report.Metrics() {
+		var all []analysis.Metric
+		for _, r := range c.Runs {
+			all = append(all, r.Report.Metrics()[k])
+		}
+		t.metric(m, all)
+	}
+	t.write(p)
+	p.line("")
+	for _, m := range c.Runs[0].Report.Metrics() {
+		p.item(m.Name, "%s", m.Definition)
+	}
+	p.line("")
+}
+
+// metric adds the rows of one metric, m, in all runs.
+func (t *table) metric(m analysis.Metric, all []analysis.Metric) {
+	rows := []string{"count", "mean"}
+	ps := percentiles(all)
+	for _, q := range ps {
+		rows = append(rows, q.String())
+	}
+	for i, label := range append(rows, "max") {
+		row := []string{"", label}
+		if i == 0 {
+			row[0] = m.Name
+		}
+		var values []sim.Duration
+		for _, a := range all {
+			d, ok := a.Mean, a.OK
+			switch {
+			case i == 0:
+				row = append(row, grouped(a.Count))
+				continue
+			case ok && i > 1 && i < len(ps)+2:
+				d = a.Quantiles[i-2].Value
+			case i > 1:
+				d = a.Max
+			}
+			if !ok {
+				row = append(row, "no data")
+				continue
+			}
+			row, values = append(row, milliseconds(d)), append(values, d)
+		}
+		if len(all) == 2 && len(values) == 2 {
+			row = append(row, change(values[0], values[1]))
+		}
+		t.add(row...)
+	}
+}
+
+// change prints by how much b differs from a: in per cent, or as a factor where
+// it is five times as much or more.
+func change(a, b sim.Duration) string {
+	switch {
+	case a == b:
+		return "0 %"
+	case a <= 0:
+		return ""
+	case b >= 5*a:
+		return "x " + strconv.FormatFloat(float64(b)/float64(a), 'g', 3, 64)
+	}
+	x := 100 * (float64(b) - float64(a)) / float64(a)
+	sign := ""
+	if x > 0 {
+		sign = "+"
+	}
+	return sign + strconv.FormatFloat(x, 'f', 1, 64) + " %"
+}
+
+// ratesSideBySide is a table of what is not a latency, with one column a run.
+func (p *page) ratesSideBySide(c *analysis.Comparison) {
+	rows := []struct {
+		name  string
+		value func(*analysis.Report) string
+	}{
+		{"requests", func(r *analysis.Report) string { return grouped(r.Counts.Requests) }},
+		{"completed", func(r *analysis.Report) string { return grouped(r.Counts.Of(observe.Completed)) }},
+		{"requests/s", func(r *analysis.Report) string { return number(r.Throughput.Requests) }},
+		{"output tokens/s", func(r *analysis.Report) string { return number(r.Throughput.OutputTokens) }},
+		{"preemptions", func(r *analysis.Report) string { return grouped(r.Counts.Preemptions) }},
+		{"steps", func(r *analysis.Report) string { return grouped(r.Engine.Steps) }},
+		{"busy", func(r *analysis.Report) string { return percent(r.Engine.Utilisation) }},
+	}
+	t := table{left: 1}
+	head := []string{"Other"}
+	for _, r := range c.Runs {
+		head = append(head, r.Name)
+	}
+	t.add(head...)
+	for _, row := range rows {
+		cells := []string{row.name}
+		for _, r := range c.Runs {
+			cells = append(cells, row.value(r.Report))
+		}
+		t.add(cells...)
+	}
+	t.goodput(c)
+	t.write(p)
+	p.line("")
+	if g := c.Runs[0].Report.Goodput; g != nil {
+		p.item("goodput", "share of all requests, failed ones included, that met all of %s (ms)", g.Limits)
+		p.line("")
+	}
+}
+
+// goodput adds the shares of requests that met the limits.
+func (t *table) goodput(c *analysis.Comparison) {
+	first := c.Runs[0].Report.Goodput
+	if first == nil {
+		return
+	}
+	good := []string{"goodput"}
+	for _, r := range c.Runs {
+		share, _ := r.Report.Goodput.Share()
+		good = append(good, percent(share))
+	}
+	t.add(good...)
+	for i, l := range first.Limits {
+		row := []string{"  " + analysis.Goodput{l}.String()}
+		for _, r := range c.Runs {
+			a := r.Report.Goodput
+			row = append(row, percent(float64(a.Each[i].Met)/float64(a.Requests)))
+		}
+		t.add(row...)
+	}
+}
+
+// paired is a table of the differences between two runs, request by request.
+func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
+	base, run := c.Runs[d.Base].Name, c.Runs[d.Run].Name
+	p.line("The same request in %s minus in %s, ms; negative is better", run, base)
+	t := table{left: 1}
+	head := []string{"", "pairs", "better", "equal", "worse"}
+	for _, q := range analysis.DifferencePercentiles() {
+		head = append(head, q.String())
+	}
+	t.add(append(head, "mean")...)
+	for _, m := range d.Differences {
+		if !m.OK {
+			t.add("  "+m.Name, "0", "no data")
+			continue
+		}
+		n := float64(m.Count)
+		row := []string{
+			"  " + m.Name, grouped(m.Count), percent(float64(m.Better) / n),
+			percent(float64(m.Equal) / n), percent(float64(m.Worse) / n),
+		}
+		for _, q := range m.Quantiles {
+			row = append(row, milliseconds(q.Value))
+		}
+		t.add(append(row, milliseconds(m.Mean))...)
+	}
+	t.write(p)
+	if d.OnlyBase+d.OnlyRun+d.Neither > 0 {
+		p.line("  %s completed in both, %s only in %s, %s only in %s, %s in neither",
+			grouped(d.Both), grouped(d.OnlyBase), base, grouped(d.OnlyRun), run, grouped(d.Neither))
+	}
+	if d.Unmatched > 0 {
+		p.line("  %s requests have a record in one of the two only", grouped(d.Unmatched))
+	}
+	if d.Moved > 0 {
+		p.line("  %s requests arrived at different instants, so the pairs are not under the same load", grouped(d.Moved))
+	}
+	p.line("")
+}
