@@ -75,6 +75,7 @@ func formatNames(formats []Format) []string {
 
 // sniffed is what the beginning of a trace shows.
 type sniffed struct {
+	line    int64    // that it begins on
 	columns []string // names in a CSV header, in lower case
 	names   []string // the same as the file spells them
 	keys    []string // keys of the first JSON object
@@ -98,7 +99,7 @@ func containsAll(have, names []string) bool {
 // pickFormat chooses the format for a file that begins with head: the one that
 // opt names, else the only one that matches.
 func pickFormat(file string, head []byte, opt *Options) (Format, error) {
-	line, whole, fault := sniffLine(file, head)
+	line, fault := sniffLine(file, head)
 	if fault != nil {
 		return Format{}, fault
 	}
@@ -107,7 +108,7 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 			return f, nil
 		}
 	}
-	s, fault := sniff(file, line, whole)
+	s, fault := sniff(file, line)
 	if fault != nil {
 		return Format{}, fault
 	}
@@ -123,9 +124,16 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	return Format{}, unsure(file, s, matches)
 }
 
+// firstLine is the first line of a trace that is not blank.
+type firstLine struct {
+	text   []byte
+	number int64
+	whole  bool // the text is not cut off
+}
+
 // unsure is the fault of a file of which no format, or more than one, matches.
 func unsure(file string, s *sniffed, matches []Format) *Fault {
-	f := &Fault{File: file, Line: 1}
+	f := &Fault{File: file, Line: s.line}
 	switch {
 	case len(matches) > 1:
 		f.Found = "a layout that fits the formats " + listNames(formatNames(matches), "and")
@@ -156,9 +164,8 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 	return f
 }
 
-// sniffLine checks that head begins a text file and returns its first line
-// that is not blank; whole tells whether head holds its end.
-func sniffLine(file string, head []byte) (line []byte, whole bool, fault *Fault) {
+// sniffLine checks that head begins a text file and returns its first line.
+func sniffLine(file string, head []byte) (firstLine, *Fault) {
 	f := &Fault{File: file}
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark()))
 	switch {
@@ -183,13 +190,14 @@ func sniffLine(file string, head []byte) (line []byte, whole bool, fault *Fault)
 	case len(start) == 0:
 		f.Found, f.Want = "only blank lines", "a trace"
 	default:
-		i := bytes.IndexByte(start, '\n')
-		if i < 0 {
-			return start, len(head) < sniffBytes, nil
+		before := head[:bytes.Index(head, start)]
+		line := firstLine{start, int64(bytes.Count(before, []byte{'\n'})) + 1, len(head) < sniffBytes}
+		if i := bytes.IndexByte(start, '\n'); i >= 0 {
+			line.text, line.whole = bytes.TrimRight(start[:i], "\r"), true
 		}
-		return bytes.TrimRight(start[:i], "\r"), true, nil
+		return line, nil
 	}
-	return nil, false, f
+	return firstLine{}, f
 }
 
 // isMagic tells whether b begins with one of marks.
@@ -203,24 +211,26 @@ func isMagic(b []byte, marks ...string) bool {
 }
 
 // sniff takes the names out of the first line of a trace.
-func sniff(file string, line []byte, whole bool) (*sniffed, *Fault) {
-	switch line[0] {
+func sniff(file string, line firstLine) (*sniffed, *Fault) {
+	f := &Fault{File: file, Line: line.number}
+	switch line.text[0] {
 	case '[':
-		return nil, &Fault{File: file, Line: 1, Found: "a JSON array", Want: "JSON lines: one object a line",
-			Fix: "jq -c '.[]' makes lines of an array"}
+		f.Found, f.Want, f.Fix = "a JSON array", "JSON lines: one object a line", "jq -c '.[]' makes lines of an array"
+		return nil, f
 	case '{':
-		keys, ok := objectKeys(line)
-		if !ok && whole {
-			return nil, &Fault{File: file, Line: 1, Found: "a line that is no JSON object by itself: " + quoteBytes(line),
-				Want: "JSON lines: one object a line", Fix: "jq -c . puts an object on one line"}
+		keys, ok := objectKeys(line.text)
+		if !ok && line.whole {
+			f.Found, f.Want = "a line that is no JSON object by itself: "+quoteBytes(line.text), "JSON lines: one object a line"
+			f.Fix = "jq -c . puts an object on one line"
+			return nil, f
 		}
-		return &sniffed{keys: append([]string{}, keys...)}, nil
+		return &sniffed{line: line.number, keys: append([]string{}, keys...)}, nil
 	}
-	t, err := openTable(&lineReader{file: file, in: bufio.NewReader(bytes.NewReader(line))})
+	t, err := openTable(&lineReader{file: file, in: bufio.NewReader(bytes.NewReader(line.text)), line: line.number - 1})
 	if err != nil {
 		return nil, err.(*Fault)
 	}
-	s := &sniffed{names: t.names}
+	s := &sniffed{line: line.number, names: t.names}
 	for _, name := range t.names {
 		s.columns = append(s.columns, strings.ToLower(name))
 	}

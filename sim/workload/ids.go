@@ -28,7 +28,7 @@ func (s *idSet) add(id string, line int64) (earlier int64, ok bool) {
 		return at, false
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
-	number := err == nil && n >= 0 && n < 1<<62 && strconv.FormatInt(n, 10) == id
+	number := err == nil && n < 1<<62 && (id[0] >= '1' && id[0] <= '9' || id == "0")
 	if number {
 		for i := range s.runs {
 			r := &s.runs[i]

@@ -74,7 +74,7 @@ func seconds() timeUnit { return timeUnit{"s", 0, 1} }
 // milliseconds returns the unit ms.
 func milliseconds() timeUnit { return timeUnit{"ms", 3, 1e3} }
 
-// parse reads b, a decimal number of u that is 0 or more, rounded to the
+// parse reads b, a decimal number of u from 0 up to 10¹⁸, rounded to the
 // nearest picosecond, half to even. ok is false if b is not such a number.
 func (u timeUnit) parse(b []byte) (at instant, ok bool) {
 	var whole, frac int64
@@ -107,15 +107,12 @@ func (u timeUnit) parseSlow(b []byte) (at instant, ok bool) {
 		return instant{}, false
 	}
 	v, ok := new(big.Rat).SetString(string(b))
-	if !ok || v.Sign() < 0 {
+	if !ok || v.Sign() < 0 || v.Cmp(new(big.Rat).SetInt64(1e18)) >= 0 {
 		return instant{}, false
 	}
 	v.Mul(v, new(big.Rat).SetFrac64(stampSecond, u.per))
 	ps := roundRat(v)
 	sec, rest := new(big.Int).QuoRem(ps, big.NewInt(stampSecond), new(big.Int))
-	if !sec.IsInt64() || sec.Int64() > math.MaxInt64/2 {
-		return instant{}, false
-	}
 	return instant{sec.Int64(), rest.Int64()}, true
 }
 

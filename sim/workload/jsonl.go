@@ -176,6 +176,7 @@ func (j *jsonRows) value(key []byte, r *row) (bit int, err error) {
 	case "cancel":
 		return 1 << keyCancel, j.cancel(r)
 	case "blocks":
+		j.line.space()
 		from, ok := j.line.i, false
 		if j.blocks, ok = j.line.uints(j.blocks); !ok {
 			return 0, j.line.in.fault("blocks", quoteBytes(j.line.b[from:]), wantHashes, "")

@@ -116,8 +116,8 @@ func (m *mooncakeRows) read(key []byte, r *row) (bit int, err error) {
 		r.Output, err = m.line.tokens("output_length")
 		return hasOutput, err
 	case "hash_ids":
-		from := m.line.i
-		var ok bool
+		m.line.space()
+		from, ok := m.line.i, false
 		if m.ids, ok = m.line.uints(m.ids); !ok {
 			return 0, m.line.in.fault("hash_ids", quoteBytes(m.line.b[from:]), wantHashes, "")
 		}

@@ -157,9 +157,9 @@ func (t *Trace) stop(err error) (Request, error) {
 func (t *Trace) nothing() error {
 	f := &Fault{File: t.lines.file, Found: "a header and no rows", Want: "at least one request"}
 	if t.report.Rows > 0 {
-		f.Found = fmt.Sprintf("no request left of %d rows", t.report.Rows)
+		f.Found = fmt.Sprintf("no request: %d read", t.report.Rows)
 		for _, c := range t.report.Dropped {
-			f.Found += fmt.Sprintf(" (%d dropped: %s)", c.N, c.What)
+			f.Found += fmt.Sprintf(", %d dropped (%s)", c.N, c.What)
 		}
 	}
 	return f
