@@ -37,13 +37,14 @@ func newPlan(e env, src source) (*plan, error) {
 		return nil, faultsError(faults)
 	}
 	p := &plan{scenario: s}
+	all := faults
 	for _, f := range p.settle() {
 		if !told(faults, f.Key) {
-			faults = append(faults, strict.Fault{Where: d.where(f.Key), Key: f.Key, Text: f.Text})
+			all = append(all, strict.Fault{Where: d.where(f.Key), Key: f.Key, Text: f.Text})
 		}
 	}
-	if len(faults) > 0 {
-		return nil, faultsError(faults)
+	if len(all) > 0 {
+		return nil, faultsError(all)
 	}
 	return p, nil
 }
@@ -92,7 +93,10 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 		return faults
 	}
 	s.Engine.settle(preset, p.machine.device(), int32(p.machine.model.MaxContextTokens))
-	if faults = s.Engine.check(); len(faults) > 0 {
+	// Two blocks stand for those that the memory is yet to give.
+	p.config = s.Engine.config(preset, 2)
+	faults = append(s.Engine.check(), keyedFaults("engine", p.config.Check())...)
+	if len(faults) > 0 {
 		return faults
 	}
 	if p.cost, err = gpu.NewCost(s.setup(p.machine)); err != nil {
@@ -101,7 +105,7 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 	if p.ledger, faults = s.ledger(p.machine); len(faults) > 0 {
 		return faults
 	}
-	p.config = s.Engine.config(preset, p.ledger.Blocks())
+	p.config.NumGPUBlocks = p.ledger.Blocks()
 	p.config.AllowLivelock = s.Run.AllowLivelock
 	return keyedFaults("engine", p.config.Check())
 }
@@ -158,6 +162,9 @@ func (s *scenario) checkTimes() []strict.Fault {
 		if t.d != nil && *t.d <= 0 {
 			faults = append(faults, strict.Fault{Key: t.key, Text: fmt.Sprintf("found %v; must be more than 0s, or absent for none", *t.d)})
 		}
+	}
+	if s.Run.AllowLivelock && s.Run.Horizon == nil {
+		faults = append(faults, strict.Fault{Key: "run.allow_livelock", Text: "a request that can never fit would wait for ever; set run.horizon too"})
 	}
 	return faults
 }

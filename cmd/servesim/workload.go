@@ -128,11 +128,12 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 	return t, nil
 }
 
-// inputError marks a fault of a trace as one of what the user gave.
+// inputError marks a fault of a trace, wherever in the run it was met, as one of
+// what the user gave.
 func inputError(err error) error {
 	var f *workload.Fault
 	if errors.As(err, &f) {
-		return &usageError{err}
+		return &usageError{f}
 	}
 	return err
 }

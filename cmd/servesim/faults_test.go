@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A faultCase is something wrong that a user may do, end to end.
+type faultCase struct {
+	title string
+	files map[string]string
+	args  string   // after the program's name, split at spaces
+	wants []string // what the message says: where, which field, what to do
+}
+
+// withTrace returns a case whose trace is text, run on the scenario small.
+func withTrace(title, file, text string, wants ...string) faultCase {
+	return faultCase{title, map[string]string{"s.toml": small, file: text}, "run s.toml --trace " + file, wants}
+}
+
+// withScenario returns a case whose scenario is text.
+func withScenario(title, text string, wants ...string) faultCase {
+	return faultCase{title, map[string]string{"s.toml": text}, "run s.toml", wants}
+}
+
+// withFlags returns a case whose scenario is small and whose flags are at fault.
+func withFlags(title, flags string, wants ...string) faultCase {
+	return faultCase{title, map[string]string{"s.toml": small}, "run s.toml " + flags, wants}
+}
+
+// row returns an Azure trace whose second row is text.
+func row(text string) string {
+	return "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n" + text + "\n"
+}
+
+func traceFaults() []faultCase {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(strings.Repeat(azure, 100)))
+	must(errors.Join(err, z.Close()))
+	cut := packed.String()[:packed.Len()/2]
+	return []faultCase{
+		{"trace missing", map[string]string{"s.toml": small}, "run s.toml --trace none.csv", []string{"none.csv", "no such file"}},
+		withTrace("trace is a folder", "../", "", "is a directory"),
+		withTrace("empty trace", "t.csv", "", "t.csv", "empty"),
+		withTrace("header only", "t.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n", "t.csv", "at least one request"),
+		withTrace("wrong columns", "t.csv", "a,b,c\n1,2,3\n", "t.csv:1", "columns a, b and c"),
+		withTrace("header names swapped for a typo", "t.csv", "TIMESTAMP,ContextToken,GeneratedTokens\n2023-11-16 18:15:46,1,2\n", "t.csv:1"),
+		withTrace("no header", "t.csv", "2023-11-16 18:15:46.6805900,374,44\n", "t.csv:1"),
+		withTrace("negative tokens", "t.csv", row("2023-11-16 18:15:47,-5,44"), "t.csv:3", "ContextTokens", `"-5"`),
+		withTrace("fractional tokens", "t.csv", row("2023-11-16 18:15:47,5.5,44"), "t.csv:3", "ContextTokens", `"5.5"`),
+		withTrace("NaN tokens", "t.csv", row("2023-11-16 18:15:47,5,NaN"), "t.csv:3", "GeneratedTokens", `"NaN"`),
+		withTrace("overflowing tokens", "t.csv", row("2023-11-16 18:15:47,99999999999,4"), "t.csv:3", "ContextTokens", "99999999999"),
+		withTrace("zero tokens", "t.csv", row("2023-11-16 18:15:47,5,0"), "t.csv:3", "GeneratedTokens", "zero_tokens"),
+		withTrace("missing field", "t.csv", row("2023-11-16 18:15:47,5"), "t.csv:3"),
+		withTrace("out of order", "t.csv", row("2023-11-16 18:15:45,5,5"), "t.csv:3", "TIMESTAMP", "line 2", "sort"),
+		withTrace("not a time", "t.csv", row("yesterday,5,5"), "t.csv:3", "TIMESTAMP", "yesterday"),
+		withTrace("mixed zones", "t.csv", row("2023-11-16 18:15:47+02:00,5,5"), "t.csv:3", "TIMESTAMP"),
+		withTrace("binary file", "t.csv", "\x7fELF\x02\x01\x01\x00\x00\x00", "t.csv", "binary"),
+		withTrace("truncated gzip", "t.csv.gz", cut, "t.csv.gz", "byte"),
+		withTrace("Git LFS pointer", "t.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "t.csv", "LFS"),
+		withTrace("negative arrival", "t.jsonl", `{"timestamp": -5, "input_length": 6, "output_length": 5, "hash_ids": [1]}`+"\n", "t.jsonl:1", "timestamp"),
+		withTrace("broken JSON", "t.jsonl", `{"timestamp": 0, "input_length": 6, "output_length": 5, "hash_ids": [1]}`+"\n{\"timestamp\": 1,\n", "t.jsonl:2"),
+		withTrace("duplicate ids", "t.jsonl", "{\"id\":\"a\",\"arrival\":0,\"prompt\":6,\"output\":5}\n{\"id\":\"a\",\"arrival\":1,\"prompt\":6,\"output\":5}\n", "t.jsonl:2", `"a"`),
+		{"unknown format", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format azur", []string{"--format azur", "workload.format", `did you mean "azure"?`}},
+		{"the wrong format forced", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format mooncake", []string{"t.csv:1"}},
+	}
+}
+
+func scenarioFaults() []faultCase {
+	return []faultCase{
+		{"scenario missing", nil, "run none.toml", []string{"none.toml", "no such file"}},
+		withScenario("empty scenario", "", "s.toml: schema: missing", "schema = 1"),
+		withScenario("not TOML", "schema = 1\n[workload\n", "s.toml:3", "end table name"),
+		withScenario("a key twice", small+"name = \"again\"\n", "s.toml:19"),
+		withScenario("newer schema", changed("schema = 1", "schema = 2\nfuture = true"), "s.toml:1: schema: found 2; this servesim reads schema 1"),
+		withScenario("unknown key", changed(`policy = `, `polcy = `), `s.toml:12: engine.polcy: unknown key; did you mean "policy"?`, "engine.policy: missing"),
+		withScenario("unknown section", changed(`[engine]`, `[engin]`), `s.toml:11: engin: unknown key; did you mean "engine"?`),
+		withScenario("wrong type", changed(`seed = 3`, `seed = "3"`), `s.toml:3: seed: found the string "3"; must be a whole number`),
+		withScenario("negative seed", changed(`seed = 3`, `seed = -3`), `s.toml:3: seed: found -3; must be a whole number of 0 or more`),
+		withScenario("several faults at once", strings.Replace(changed(`seed = 3`, `sed = 3`), `"h100"`, `"h10"`, 1),
+			`s.toml:3: sed: unknown key; did you mean "seed"?`, `s.toml:15: hardware.gpu: `),
+		withScenario("no workload", "schema = 1\n[engine]\npolicy = \"vllm@0.20\"\n[hardware]\ngpu = \"h100\"\n[model]\nname = \"Llama-3.1-8B\"\n", "s.toml: workload: missing", "azure-chat"),
+		withScenario("rate 0", changed("rate_per_s = 4", "rate_per_s = 0"), "s.toml:7: workload.arrival.rate_per_s", "is 0"),
+		withScenario("rate NaN", changed("rate_per_s = 4", "rate_per_s = nan"), "s.toml:7: workload.arrival.rate_per_s", "NaN"),
+		withScenario("closed loop without users", changed(`arrival = { process = "poisson", rate_per_s = 4 }`, `closed_loop = { users = 0 }`), "s.toml:7: workload.closed_loop.users", "is 0"),
+		withScenario("endless workload", changed("requests = 20\n", ""), "workload.requests", "for ever"),
+		withScenario("unknown process", changed("poisson", "poison"), "workload.arrival.process", "poison"),
+		withScenario("unknown preset", changed("requests = 20", "preset = \"azure\""), "s.toml:6: workload.preset", "azure-chat"),
+		withScenario("trace and preset", changed("requests = 20", "preset = \"azure-chat\"\ntrace = \"t.csv\""), "s.toml:6: workload.preset: has no meaning beside trace"),
+		withScenario("columns without a trace", changed("requests = 20", "requests = 20\ncolumns = { arrival = \"t\" }"), "s.toml:7: workload.columns", "there is none"),
+		withScenario("unknown model", changed("Llama-3.1-8B", "Llama-3.1-9B"), "s.toml:18: model.name", "llama-3.1-8b"),
+		withScenario("unknown policy", changed("vllm@0.20", "vllm"), "s.toml:12: engine.policy", "vllm@0.20"),
+		withScenario("bad duration", small+"[client]\ntimeout = \"5\"\n", "s.toml:20: client.timeout", "needs a unit"),
+		withScenario("bad limits", small+"[slo]\ngoodput = \"ttft=5\"\n", "s.toml:20: slo.goodput", "ttft"),
+		withScenario("livelock without horizon", small+"[run]\nallow_livelock = true\n", "s.toml:20: run.allow_livelock", "run.horizon"),
+		withScenario("window that ends before it begins", small+"[transform]\nfrom = \"5s\"\nto = \"4s\"\n", "s.toml:21: transform.to"),
+	}
+}
+
+func machineFaults() []faultCase {
+	return []faultCase{
+		withFlags("TP that does not divide", "--model llama-3.1-8b --tp 3", "tensor_parallel_size", "3"),
+		withFlags("TP that does not divide the heads", "--model custom.toml --tp 8", "custom.toml"),
+		withFlags("model that does not fit", "--model llama-3.1-405b", "hardware", "does not fit", "smaller number format"),
+		withFlags("no fp4 on H100", "--dtype fp4", "fp4"),
+		withFlags("unknown dtype", "--dtype int3", "--dtype int3: model.dtype", "fp8"),
+		withFlags("KV in fp4", "--set kv_cache_dtype=fp4", "model.kv_cache_dtype", "bf16 or fp8"),
+		withFlags("memory share above 1", "--set gpu_memory_utilization=1.5", "engine.gpu_memory_utilization", "1.5"),
+		withFlags("no sequences", "--set max_num_seqs=0", "engine.max_num_seqs", "0"),
+		withFlags("block size 0", "--set block_size=0", "block_size", "0"),
+		withFlags("option that the version lacks", "--set watermark=0.01", "engine.watermark: vllm@0.20 has no such option", "vllm@main"),
+		withFlags("budget below the longest prompt, unchunked", "--set enable_chunked_prefill=false --set max_num_batched_tokens=512", "engine.max_num_batched_tokens: found 512", "max_model_len"),
+		withFlags("unknown host constants", "--set host.engine=vlm", "host.engine", `did you mean "vllm"?`),
+		withFlags("host time below 0", "--set host.base=-1ms", "host overhead base"),
+		{"profile with an unknown key", map[string]string{"s.toml": small, "p.toml": "schema = 1\nnam = \"x\"\n"}, "run s.toml --gpu p.toml", []string{"p.toml:2", "nam"}},
+		{"profile of a newer schema", map[string]string{"s.toml": small, "p.toml": "schema = 7\n"}, "run s.toml --gpu p.toml", []string{"p.toml:1", "schema"}},
+		{"profile missing", map[string]string{"s.toml": small}, "run s.toml --gpu none.toml", []string{"none.toml", "no such file"}},
+		{"model that is no JSON", map[string]string{"s.toml": small, "config.json": "{"}, "run s.toml --model config.json", []string{"config.json"}},
+		{"model without layers", map[string]string{"s.toml": small, "config.json": `{"model_type": "llama"}`}, "run s.toml --model config.json", []string{"config.json", "num_hidden_layers"}},
+	}
+}
+
+func flagFaults() []faultCase {
+	return []faultCase{
+		{"unknown command", nil, "rum", []string{`unknown command "rum"`}},
+		{"unknown flag", nil, "run --rate 5", []string{"unknown flag: --rate", "servesim run --help"}},
+		{"two scenarios", nil, "run a.toml b.toml", []string{"at most 1 arg"}},
+		withFlags("set without a value", "--set seed", "--set seed", "key=value"),
+		withFlags("set of an unknown key", "--set max_num_seq=5", `did you mean "max_num_seqs"?`),
+		withFlags("set of the wrong type", "--set seed=x", `--set seed=x: seed: found the string "x"`),
+		withFlags("unknown limit", "--goodput p99:5", "--goodput", "p99"),
+		withFlags("percentile above 100", "--percentiles 50,101", "--percentiles", "101"),
+		withFlags("records into a missing folder", "--records none/r.jsonl", "--records", "the folder none does not exist"),
+		withFlags("records into a folder", "--records .", "--records", "is a folder"),
+		{"nothing to compare", nil, "compare", []string{"two scenario files"}},
+		{"vary with one alternative", nil, "compare --vary seed=1", []string{"one alternative"}},
+		{"vary without a key", nil, "compare --vary 1,2", []string{"begin with a key"}},
+		{"vary of an unknown key", nil, "compare --vary sed=1,2", []string{`did you mean "seed"?`}},
+		{"alternative at fault", map[string]string{"s.toml": small}, "compare s.toml --vary gpu=h100,h1", []string{"hardware.gpu", "h1"}},
+		{"conform without a file", nil, "conform", []string{"at least 1 arg"}},
+		{"conform with an unknown policy", nil, "conform x.json --policy vllm", []string{"--policy", "vllm@0.20"}},
+		{"vectors missing", nil, "conform none.json", []string{"none.json", "no such file"}},
+		{"vectors that are no JSON", map[string]string{"v.json": "["}, "conform v.json", []string{"v.json"}},
+		{"unknown listing", nil, "list policie", []string{`did you mean "policies"?`}},
+	}
+}
+
+// TestFaults holds that every fault of what the user gave ends with exit code
+// 2, says where it is, what it is and how to mend it, and prints no result.
+func TestFaults(t *testing.T) {
+	var all []faultCase
+	for _, list := range [][]faultCase{traceFaults(), scenarioFaults(), machineFaults(), flagFaults()} {
+		all = append(all, list...)
+	}
+	for _, c := range all {
+		t.Run(c.title, func(t *testing.T) {
+			if strings.HasSuffix(c.args, "--trace ../") {
+				delete(c.files, "../")
+			}
+			inFolder(t, c.files)
+			o := do(t, strings.Split(c.args, " ")...)
+			if o.code != exitUsage {
+				t.Errorf("exit %d, want %d", o.code, exitUsage)
+			}
+			if o.stdout != "" {
+				t.Errorf("stdout has %q", o.stdout)
+			}
+			for _, want := range c.wants {
+				if !strings.Contains(o.stderr, want) {
+					t.Errorf("the message lacks %q:\n%s", want, o.stderr)
+				}
+			}
+			for line := range strings.Lines(o.stderr) {
+				if !strings.HasPrefix(line, "servesim: ") {
+					t.Errorf("a line without the program's name: %q", line)
+				}
+			}
+			if _, err := os.Stat("r.jsonl"); err == nil {
+				t.Error("a record file was left behind")
+			}
+		})
+	}
+	t.Logf("%d faults", len(all))
+}
