@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"servesim/models"
@@ -44,21 +45,10 @@ type Model struct {
 // .json, the file at that path: TOML in the form of package models, or a
 // Hugging Face config.json. The error joins every fault of the file.
 func LoadModel(name string) (*Model, error) {
-	known := tomlNames(models.FS)
-	for _, k := range known {
-		file := k + ".toml"
-		text, err := models.FS.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("reading the model %s: %w", k, err)
-		}
-		m, err := readModel(file, string(text))
-		if err != nil {
-			return nil, err
-		}
-		if m.isCalled(name) {
-			return m, nil
-		}
+	if m, err := shippedModel(name); m != nil || err != nil {
+		return m, err
 	}
+	known := ModelNames()
 	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
 	if !isPath(name) && !isJSON {
 		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
@@ -75,6 +65,28 @@ func LoadModel(name string) (*Model, error) {
 		return readHFConfig(name, text)
 	}
 	return readModel(name, string(text))
+}
+
+// shippedModel returns the model that ships under name or an id, or nil.
+func shippedModel(name string) (*Model, error) {
+	files := ModelNames()
+	if lower := strings.ToLower(name); slices.Contains(files, lower) {
+		files = []string{lower}
+	}
+	for _, k := range files {
+		text, err := models.FS.ReadFile(k + ".toml")
+		if err != nil {
+			return nil, fmt.Errorf("reading the model %s: %w", k, err)
+		}
+		m, err := readModel(k+".toml", string(text))
+		if err != nil {
+			return nil, err
+		}
+		if m.isCalled(name) {
+			return m, nil
+		}
+	}
+	return nil, nil
 }
 
 // ModelNames returns the names of the models that ship, sorted.

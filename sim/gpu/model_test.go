@@ -188,3 +188,15 @@ func FuzzReadHFConfig(f *testing.F) {
 		}
 	})
 }
+
+// Loading is part of the start of every run.
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		if _, err := LoadProfile("h100"); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := LoadModel("meta-llama/Llama-3.3-70B-Instruct"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func readProfile(file, text string) (*Profile, error) {
 	}
 	if p.Memory.UsableBytes > p.Datasheet.HBMBytes {
 		faults = append(faults, fmt.Errorf("%s:%d: memory.usable_bytes is %.0f, more than datasheet.hbm_bytes, %.0f",
-			file, keyLine(text, "memory.usable_bytes"), p.Memory.UsableBytes, p.Datasheet.HBMBytes))
+			file, keyLines(text)["memory.usable_bytes"], p.Memory.UsableBytes, p.Datasheet.HBMBytes))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

@@ -44,12 +44,16 @@ func decodeStrict(file, text string, into any) error {
 // decoder collects the faults of one file.
 type decoder struct {
 	file, text string
+	lines      map[string]int // of keys, made when first asked for
 	faults     []error
 }
 
 // at names the file and, if the key stands in it, the line.
 func (d *decoder) at(key string) string {
-	if line := keyLine(d.text, key); line > 0 {
+	if d.lines == nil {
+		d.lines = keyLines(d.text)
+	}
+	if line, ok := d.lines[key]; ok {
 		return fmt.Sprintf("%s:%d", d.file, line)
 	}
 	return d.file

@@ -2,34 +2,46 @@ package gpu
 
 import "strings"
 
-// keyLine returns the line, counted from 1, on which a TOML text gives a value
-// to the dotted key or opens the table of that name, or 0 if it finds none. It
-// looks at line starts only, so it is right for files written one key a line.
-func keyLine(text, key string) int {
-	table := ""
-	n := 0
+// keyLines returns the line, counted from 1, on which a TOML text first gives a
+// value to each dotted key or opens a table of that name or below it. It looks
+// at line starts only, so it is right for files written one key a line.
+func keyLines(text string) map[string]int {
+	lines := map[string]int{}
+	table, n := "", 0
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			name, _, _ := strings.Cut(line[1:], "]")
 			table = plainKey(name)
-			if table == key || strings.HasPrefix(table, key+".") {
-				return n
+			note(lines, table, n)
+			for i := range len(table) {
+				if table[i] == '.' {
+					note(lines, table[:i], n)
+				}
 			}
-			continue
-		}
-		name, _, isPair := strings.Cut(line, "=")
-		if isPair && join(table, plainKey(name)) == key {
-			return n
+		} else if name, _, isPair := strings.Cut(line, "="); isPair {
+			note(lines, join(table, plainKey(name)), n)
 		}
 	}
-	return 0
+	return lines
+}
+
+// note sets the line of key unless it is known.
+func note(lines map[string]int, key string, line int) {
+	if _, ok := lines[key]; !ok {
+		lines[key] = line
+	}
 }
 
 // plainKey returns a dotted key without quotes and spaces.
 func plainKey(s string) string {
-	return strings.NewReplacer(`"`, "", "'", "", " ", "", "\t", "").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\"' \t", r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // nearest returns the name of known that takes the fewest edits to reach, if
