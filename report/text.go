@@ -88,7 +88,11 @@ func (p *page) overview(r *analysis.Report) {
 	if t.Cached > 0 {
 		p.item("", "%s prompt tokens from the prefix cache", grouped(t.Cached))
 	}
-	p.item("Preemptions", "%s, of %s requests; %s tokens computed again", grouped(c.Preemptions), grouped(c.Preempted), grouped(t.Recomputed))
+	if c.Preemptions == 0 {
+		p.item("Preemptions", "none")
+	} else {
+		p.item("Preemptions", "%s, of %s requests; %s tokens computed again", grouped(c.Preemptions), grouped(c.Preempted), grouped(t.Recomputed))
+	}
 	if r.Span > 0 {
 		p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
 			number(r.Throughput.Requests), number(r.Throughput.OutputTokens), number(r.Throughput.TotalTokens), number(r.Span.Seconds()))
@@ -197,7 +201,7 @@ func (p *page) engine(r *analysis.Report) {
 	t := table{left: 1}
 	t.add("  while busy", "mean", "peak")
 	t.add("  running", number(e.Running.Mean), grouped(e.Running.Peak))
-	t.add("  waiting", number(e.Waiting.Mean), grouped(e.Waiting.Peak))
+	t.add("  left waiting", number(e.Waiting.Mean), grouped(e.Waiting.Peak))
 	if k := e.KVBlocks; k > 0 {
 		t.add("  KV use", percent(e.Blocks.Mean/float64(k)), percent(float64(e.Blocks.Peak)/float64(k)), fmt.Sprintf("of %s blocks", grouped(k)))
 	} else {
