@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"servesim/analysis"
+	"servesim/report"
 
 	"github.com/spf13/cobra"
 )
@@ -71,7 +76,7 @@ func (o *compareOptions) choose(args, vary []string) error {
 			if err != nil {
 				return err
 			}
-			o.sources, o.labels = append(o.sources, src), append(o.labels, a)
+			o.sources, o.labels = append(o.sources, src), append(o.labels, strings.TrimSuffix(filepath.Base(a), ".toml"))
 		}
 		return nil
 	}
@@ -126,23 +131,71 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		}
 		plans[i] = p
 	}
-	return o.compare(ctx, plans, ps)
-}
-
-func (o *compareOptions) compare(ctx context.Context, plans []*plan, ps []analysis.Percentile) error {
 	for i, p := range plans {
-		r, err := simulate(ctx, o.env, p, ps)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(o.env.stdout, o.labels[i])
-		for _, m := range r.report.Metrics() {
-			fmt.Fprint(o.env.stdout, m.Name, " ")
-			for _, q := range m.Quantiles {
-				fmt.Fprintf(o.env.stdout, " %.2f", q.Value.Milliseconds())
-			}
-			fmt.Fprintln(o.env.stdout)
+		if a, b := plans[0].goodput.String(), p.goodput.String(); a != b {
+			return usagef("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", o.labels[0], a, o.labels[i], b)
 		}
 	}
-	return nil
+	results, c, err := o.simulate(ctx, plans, ps)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: inputsOf(results)})
+	}
+	if err := o.writePreamble(results); err != nil {
+		return err
+	}
+	return report.CompareText(o.env.stdout, c)
+}
+
+// simulate runs every plan and pairs their requests.
+func (o *compareOptions) simulate(ctx context.Context, plans []*plan, ps []analysis.Percentile) ([]*result, *analysis.Comparison, error) {
+	var results []*result
+	var runs []analysis.Run
+	for i, p := range plans {
+		pairs := &analysis.Pairing{}
+		r, err := simulate(ctx, o.env, p, ps, pairs)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
+		}
+		results = append(results, r)
+		runs = append(runs, analysis.Run{Name: o.labels[i], Report: r.report, Pairs: pairs})
+	}
+	c, err := analysis.Compare(runs)
+	return results, c, err
+}
+
+// writePreamble says what ran: first what is common to all, then what is each
+// one's own.
+func (o *compareOptions) writePreamble(results []*result) error {
+	all := make([][]string, len(results))
+	for i, r := range results {
+		all[i] = r.lines()
+	}
+	common := func(line string) bool {
+		for _, lines := range all {
+			if !slices.Contains(lines, line) {
+				return false
+			}
+		}
+		return true
+	}
+	var b strings.Builder
+	for _, line := range all[0] {
+		if common(line) {
+			b.WriteString(line + "\n")
+		}
+	}
+	for i, lines := range all {
+		b.WriteString("\n" + o.labels[i] + "\n")
+		for _, line := range lines {
+			if !common(line) {
+				b.WriteString("  " + line + "\n")
+			}
+		}
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(o.env.stdout, b.String())
+	return err
 }

@@ -2,42 +2,40 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"servesim/sim/workload"
 )
 
-// writePreamble says what ran, before the numbers that came of it.
-func (r *result) writePreamble(out io.Writer) error {
-	var b strings.Builder
-	r.plan.describe(&b)
+// lines says what ran, before the numbers that came of it: a line a part.
+func (r *result) lines() []string {
+	var l lines
+	r.plan.describe(&l)
 	if r.trace != nil {
-		describeTrace(&b, r.trace)
+		l.trace(r.trace)
 	}
 	for _, c := range r.counts {
-		item(&b, "Transform", "%s: %s", c.What, grouped(c.N))
+		l.item("Transform", "%s: %s", c.What, grouped(c.N))
 	}
 	if r.outside > 0 {
-		item(&b, "Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)
+		l.item("Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return l
 }
 
-// describe says what a plan runs, a line a part.
-func (p *plan) describe(b *strings.Builder) {
+// describe says what a plan runs.
+func (p *plan) describe(l *lines) {
 	s := p.scenario
-	item(b, "Scenario", "%s, seed %d", orElse(s.Name, "without a name"), *s.Seed)
+	l.item("Scenario", "%s, seed %d", orElse(s.Name, "without a name"), *s.Seed)
 	if s.Workload.Trace == "" {
-		item(b, "Workload", "%s", drawn(&s.Workload.Spec))
+		l.item("Workload", "%s", drawn(&s.Workload.Spec))
 	}
-	item(b, "Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
-	item(b, "Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.machine.profile.Name, p.machine.model.Name, p.machine.weights, p.machine.kv)
-	item(b, "Memory", "%s", p.memory())
+	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
+	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.machine.profile.Name, p.machine.model.Name, p.machine.weights, p.machine.kv)
+	l.item("Memory", "%s", p.memory())
 	for _, c := range p.cost.Caveats() {
-		item(b, "Caution", "%s", c)
+		l.item("Caution", "%s", c)
 	}
 }
 
@@ -88,27 +86,30 @@ func drawn(s *workload.Spec) string {
 	return strings.Join(parts, ", ")
 }
 
-// describeTrace accounts for every row of a trace.
-func describeTrace(b *strings.Builder, t *workload.Report) {
-	item(b, "Trace", "%s (%s): %s rows, %s requests over %.4g s, %s prompt and %s output tokens",
+// lines are lines of text in the making.
+type lines []string
+
+// trace accounts for every row of a trace.
+func (l *lines) trace(t *workload.Report) {
+	l.item("Trace", "%s (%s): %s rows, %s requests over %.4g s, %s prompt and %s output tokens",
 		t.File, t.Format, grouped(t.Rows), grouped(t.Kept), t.Span.Seconds(), grouped(t.PromptTokens), grouped(t.OutputTokens))
 	for _, d := range t.Dropped {
-		item(b, "", "%s rows dropped: %s", grouped(d.N), d.What)
+		l.item("", "%s rows dropped: %s", grouped(d.N), d.What)
 	}
 	if t.Raised > 0 {
-		item(b, "", "%s lengths of 0 raised to 1", grouped(t.Raised))
+		l.item("", "%s lengths of 0 raised to 1", grouped(t.Raised))
 	}
 	if t.OutOfOrder > 0 {
-		item(b, "", "%s rows out of order, sorted", grouped(t.OutOfOrder))
+		l.item("", "%s rows out of order, sorted", grouped(t.OutOfOrder))
 	}
 	for _, n := range t.Notes {
-		item(b, "", "%s", n)
+		l.item("", "%s", n)
 	}
 }
 
-// item writes a line that begins with a name, in the columns of package report.
-func item(b *strings.Builder, name, format string, args ...any) {
-	fmt.Fprintf(b, "%-12s%s\n", name, fmt.Sprintf(format, args...))
+// item adds a line that begins with a name, in the columns of package report.
+func (l *lines) item(name, format string, args ...any) {
+	*l = append(*l, fmt.Sprintf("%-12s%s", name, fmt.Sprintf(format, args...)))
 }
 
 // grouped writes n with a comma after every three digits.

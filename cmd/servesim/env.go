@@ -23,7 +23,7 @@ type env struct {
 	tty            bool // stderr is a terminal, so a progress bar is welcome
 }
 
-// errMissedSLO ends a command whose result is good and whose limits were not met.
+// errMissedSLO ends a command that did its work and found that a limit was missed.
 var errMissedSLO = errors.New("a limit was missed")
 
 // errMismatch ends a command that found what it looked for to be wrong, and has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"servesim/analysis"
 	"servesim/report"
@@ -77,10 +78,18 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return r.writeJSON(o.env.stdout)
+	if err := o.write(r); err != nil {
+		return err
 	}
-	if err := r.writePreamble(o.env.stdout); err != nil {
+	return r.judge()
+}
+
+// write prints what came of a run.
+func (o *runOptions) write(r *result) error {
+	if o.json {
+		return report.JSON(o.env.stdout, r.report, report.Member{Key: "input", Value: r.input()})
+	}
+	if _, err := io.WriteString(o.env.stdout, strings.Join(r.lines(), "\n")+"\n\n"); err != nil {
 		return err
 	}
 	return report.Text(o.env.stdout, r.report)
@@ -118,4 +127,3 @@ func percentiles(text string) ([]analysis.Percentile, error) {
 	}
 	return ps, nil
 }
-func (r *result) writeJSON(w io.Writer) error { return nil }

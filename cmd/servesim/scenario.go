@@ -97,6 +97,9 @@ type clientSection struct {
 type sloSection struct {
 	// Goodput is in the syntax of vLLM's --goodput, in milliseconds.
 	Goodput string `toml:"goodput"`
+	// MinGoodput is the least share of good requests, from 0 to 1, below which
+	// a run exits with exitSLO.
+	MinGoodput *float64 `toml:"min_goodput"`
 }
 
 // runSection is about the simulation itself.

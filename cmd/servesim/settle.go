@@ -112,16 +112,26 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 
 // settleSLO reads the limits.
 func (p *plan) settleSLO() []strict.Fault {
-	if p.scenario.SLO.Goodput == "" {
-		return nil
+	slo := &p.scenario.SLO
+	var faults []strict.Fault
+	if m := slo.MinGoodput; m != nil {
+		if !(*m >= 0 && *m <= 1) {
+			faults = append(faults, strict.Fault{Key: "slo.min_goodput", Text: fmt.Sprintf("found %v; must be a share from 0 to 1", *m)})
+		}
+		if slo.Goodput == "" {
+			faults = append(faults, strict.Fault{Key: "slo.min_goodput", Text: "is a share of good requests, but nothing says which are good; set slo.goodput too"})
+		}
+	}
+	if slo.Goodput == "" {
+		return faults
 	}
 	var err error
-	p.goodput, err = analysis.ParseGoodput(strings.Fields(p.scenario.SLO.Goodput)...)
+	p.goodput, err = analysis.ParseGoodput(strings.Fields(slo.Goodput)...)
 	if err != nil {
-		return []strict.Fault{{Key: "slo.goodput", Text: err.Error()}}
+		return append(faults, strict.Fault{Key: "slo.goodput", Text: err.Error()})
 	}
-	p.scenario.SLO.Goodput = p.goodput.String()
-	return nil
+	slo.Goodput = p.goodput.String()
+	return faults
 }
 
 // settleNetwork gives absent delays their defaults: the profile's time from a

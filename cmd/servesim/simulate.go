@@ -54,6 +54,19 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 	return r, nil
 }
 
+// judge returns errMissedSLO if fewer requests were good than the scenario wants.
+func (r *result) judge() error {
+	least := r.plan.scenario.SLO.MinGoodput
+	if least == nil {
+		return nil
+	}
+	share, ok := r.report.Goodput.Share()
+	if !ok || share < *least {
+		return fmt.Errorf("%w: %.2f %% of the requests were good, slo.min_goodput wants %.2f %%", errMissedSLO, 100*share, 100**least)
+	}
+	return nil
+}
+
 // header names a run in its records.
 func (p *plan) header() observe.Header {
 	s := p.scenario

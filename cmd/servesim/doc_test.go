@@ -1,0 +1,178 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+// readme is README.md from the tests' folder.
+const readme = "../../README.md"
+
+// skipMark is a line of a block that stands for any number of lines.
+const skipMark = "..."
+
+// A block is one `$ servesim ...` command of a document and the output below it.
+type block struct {
+	line    int // of the command, from 1
+	args    []string
+	want    []string
+	command string
+}
+
+// blocks returns the command blocks of a Markdown text: in an indented or
+// fenced block, a line that begins with "$ servesim " and what follows up to
+// the next command or the end of the block.
+func blocks(text string) []block {
+	var list []block
+	open := false
+	for i, line := range strings.Split(text, "\n") {
+		code, indented := strings.CutPrefix(line, "    ")
+		command, isCommand := strings.CutPrefix(code, "$ servesim ")
+		switch {
+		case indented && isCommand:
+			list = append(list, block{line: i + 1, args: shellWords(command), command: command})
+			open = true
+		case indented && open:
+			list[len(list)-1].want = append(list[len(list)-1].want, code)
+		case line == "" && open:
+			list[len(list)-1].want = append(list[len(list)-1].want, "")
+		default:
+			open = false
+		}
+	}
+	for i := range list {
+		list[i].want = trimBlank(list[i].want)
+	}
+	return list
+}
+
+// shellWords splits a command at spaces outside single and double quotes.
+func shellWords(text string) []string {
+	var words []string
+	word, quote, begun := "", rune(0), false
+	for _, r := range text {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word += string(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case r == ' ':
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+		default:
+			word, begun = word+string(r), true
+		}
+	}
+	if begun {
+		words = append(words, word)
+	}
+	return words
+}
+
+// trimBlank drops empty lines from the end.
+func trimBlank(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// shown tells whether got is what a block shows, in which a skipMark stands for
+// any number of lines. The first line after a skipMark is the next that is
+// equal to it.
+func shown(want, got []string) bool {
+	skip := false
+	for _, w := range want {
+		if w == skipMark {
+			skip = true
+			continue
+		}
+		for skip && len(got) > 0 && got[0] != w {
+			got = got[1:]
+		}
+		if len(got) == 0 || got[0] != w {
+			return false
+		}
+		got, skip = got[1:], false
+	}
+	return skip || len(got) == 0
+}
+
+// TestReadme holds that every command in README prints what README shows. With
+// -update a block without skipMark is rewritten; one with it must be by hand.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := blocks(string(text))
+	if len(list) == 0 {
+		t.Fatal("README has no command block; it must show what servesim prints")
+	}
+	for _, b := range list {
+		got := trimBlank(strings.Split(ok(t, b.args...), "\n"))
+		if shown(b.want, got) {
+			continue
+		}
+		t.Errorf("README.md:%d: servesim %s prints something else (- README, + servesim):\n%s", b.line, b.command, cmp.Diff(b.want, got))
+	}
+}
+
+func TestShown(t *testing.T) {
+	got := []string{"a", "b", "c", "d"}
+	for want, ok := range map[string]bool{
+		"a b c d": true, "a ... d": true, "... c d": true, "a b ...": true, "...": true, "a ... c d": true, "a ... d ...": true,
+		"a b c": false, "a c d": false, "a ... x": false, "... d c": false, "b c d": false, "a b c d e": false,
+	} {
+		if shown(strings.Fields(want), got) != ok {
+			t.Errorf("shown(%q) of a b c d is %v", want, !ok)
+		}
+	}
+}
+
+// TestHelpExamples runs every example of every verb's help. Those that name
+// files of the reader's own must only get as far as missing them.
+func TestHelpExamples(t *testing.T) {
+	n := 0
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example) {
+			command, isCommand := strings.CutPrefix(strings.TrimSpace(line), "servesim ")
+			if !isCommand {
+				t.Errorf("help of %s: the example %q isn't a servesim command", cmd.Name(), line)
+				continue
+			}
+			n++
+			inFolder(t, nil)
+			o := do(t, shellWords(command)...)
+			if strings.Contains(command, ".toml") || strings.Contains(command, ".json") {
+				if o.code != exitUsage || !strings.Contains(o.stderr, "no such file") {
+					t.Errorf("servesim %s: exit %d, stderr %q", command, o.code, o.stderr)
+				}
+			} else if o.code != exitOK || o.stdout == "" || o.stderr != "" {
+				t.Errorf("servesim %s: exit %d, stderr %q", command, o.code, o.stderr)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	root := newRoot(env{})
+	visit(root)
+	for _, verb := range root.Commands() {
+		if verb.Example == "" {
+			t.Errorf("help of %s has no example", verb.Name())
+		}
+	}
+	if n < 8 {
+		t.Errorf("only %d examples were found", n)
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"servesim/sim/observe"
+)
+
+// TestVerbsPassWhatTheyWereAsked checks flags without running anything.
+func TestVerbsPassWhatTheyWereAsked(t *testing.T) {
+	var run *runOptions
+	cmd := newRun(env{}, func(_ context.Context, o *runOptions) error { run = o; return nil })
+	cmd.SetArgs([]string{"a.toml", "--json", "--records", "r", "--percentiles", "50", "--gpu", "b200", "--set", "seed=4"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if run.source.path != "a.toml" || !run.json || run.print || run.records != "r" || run.percentiles != "50" {
+		t.Errorf("run was asked for %+v", run)
+	}
+	if s := run.source.settings; len(s) != 2 || s[0].key != "hardware.gpu" || s[0].value != "b200" || s[1].key != "seed" || s[1].value != int64(4) {
+		t.Errorf("settings %+v", run.source.settings)
+	}
+	var compare *compareOptions
+	cmd = newCompare(env{}, func(_ context.Context, o *compareOptions) error { compare = o; return nil })
+	cmd.SetArgs([]string{"--vary", "gpu=h100,b200", "--vary", "seed=1,2"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	want := "gpu=h100+seed=1|gpu=h100+2|b200+seed=1|b200+2"
+	if got := strings.Join(compare.labels, "|"); got != want {
+		t.Errorf("labels %s, want %s", got, want)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for want, err := range map[int]error{
+		exitOK:     nil,
+		exitFailed: errors.New("disk full"),
+		exitUsage:  usagef("wrong"),
+		exitSLO:    errMissedSLO,
+	} {
+		if got := (env{stderr: &bytes.Buffer{}}).report(err); got != want {
+			t.Errorf("exit %d for %v, want %d", got, err, want)
+		}
+	}
+	inFolder(t, map[string]string{"s.toml": small})
+	o := do(t, "run", "s.toml", "--goodput", "ttft:0.001", "--set", "min_goodput=0.5")
+	if o.code != exitSLO || o.stdout == "" || !strings.Contains(o.stderr, "slo.min_goodput") {
+		t.Errorf("exit %d, stderr %q", o.code, o.stderr)
+	}
+	o = do(t, "run", "s.toml", "--goodput", "ttft:1000000", "--set", "min_goodput=1")
+	if o.code != exitOK {
+		t.Errorf("exit %d, stderr %q", o.code, o.stderr)
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestFullDisk(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small})
+	for _, args := range [][]string{{"run", "s.toml"}, {"run", "s.toml", "--json"}, {"run", "--print"}, {"compare", "s.toml", "--vary", "seed=1,2"}, {"list", "models"}, {"version"}} {
+		var stderr bytes.Buffer
+		code := Main(t.Context(), env{stdout: failing{}, stderr: &stderr}, args)
+		if code != exitFailed || !strings.Contains(stderr.String(), "no space left on device") {
+			t.Errorf("%q: exit %d, stderr %q", args, code, &stderr)
+		}
+	}
+}
+
+// TestRejectsAreCounted holds that a request which can never run is counted
+// with its reason, and the others run.
+func TestRejectsAreCounted(t *testing.T) {
+	trace := azure + "2023-11-16 18:15:52,9000,10\n"
+	inFolder(t, map[string]string{"s.toml": small, "t.csv": trace})
+	for _, c := range []struct{ set, why string }{
+		{"max_model_len=8192", "max_model_len"},
+		{"num_gpu_blocks_override=200", "blocks"}, // 199 blocks of 16 tokens hold 3,184
+	} {
+		out := ok(t, "run", "s.toml", "--trace", "t.csv", "--set", c.set)
+		if !strings.Contains(out, "4: 3 completed, 1 rejected") || !strings.Contains(out, "1 rejected: ") || !strings.Contains(out, c.why) {
+			t.Errorf("%s:\n%s", c.set, out)
+		}
+	}
+}
+
+// TestEveryRowIsAccountedFor holds that dropped and changed rows are printed.
+func TestEveryRowIsAccountedFor(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure + "2023-11-16 18:15:52,0,10\n"})
+	out := ok(t, "run", "s.toml", "--trace", "t.csv", "--set", "zero_tokens=drop", "--set", "max_output=50")
+	for _, want := range []string{"4 rows, 3 requests", "1 rows dropped: 0 ContextTokens", "clip: outputs cut: 2", "clip: output tokens cut off: 64"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestTraceFromStdin reads the trace from the standard input.
+func TestTraceFromStdin(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small})
+	var out, stderr bytes.Buffer
+	e := env{stdin: strings.NewReader(azure), stdout: &out, stderr: &stderr}
+	if code := Main(t.Context(), e, []string{"run", "s.toml", "--trace", "-"}); code != exitOK || !strings.Contains(out.String(), "3 rows, 3 requests") {
+		t.Errorf("exit %d, stderr %q, stdout %s", code, &stderr, &out)
+	}
+}
+
+func TestTraceIsFromTheScenariosFolder(t *testing.T) {
+	inFolder(t, nil)
+	if err := os.Mkdir("sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"s.toml": changed("requests = 20\n", "trace = \"t.csv\"\n"), "t.csv": azure} {
+		text, _, _ := strings.Cut(text, "arrival = {")
+		if name == "s.toml" {
+			text += small[strings.Index(small, "[engine]"):]
+		}
+		if err := os.WriteFile(filepath.Join("sub", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := ok(t, "run", "sub/s.toml"); !strings.Contains(out, "3 rows, 3 requests") {
+		t.Error(out)
+	}
+}
+
+func TestJSONIsWhole(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure})
+	for _, args := range [][]string{
+		{"run", "s.toml", "--json", "--trace", "t.csv"},
+		{"compare", "s.toml", "--json", "--vary", "seed=1,2"},
+	} {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(ok(t, args...)), &v); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		if v["schema"] != 1.0 || v["input"] == nil && v["inputs"] == nil {
+			t.Errorf("%q: schema %v, input %v, inputs %v", args, v["schema"], v["input"], v["inputs"])
+		}
+	}
+}
+
+func TestComparedRunsSeeTheSameArrivals(t *testing.T) {
+	inFolder(t, map[string]string{"a.toml": small, "b.toml": changed("vllm@0.20", "vllm@0.8-v0")})
+	out := ok(t, "compare", "a.toml", "b.toml")
+	if strings.Contains(out, "arrived at different instants") || !strings.Contains(out, "The same request in b minus in a") {
+		t.Error(out)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for args, want := range map[string]string{
+		"run --policy ":        "vllm@0.20",
+		"run --gpu ":           "b200",
+		"run --model ":         "llama-3.1-8b",
+		"run --format ":        "mooncake",
+		"run --set engine.max": "engine.max_num_seqs=",
+		"list ":                "presets",
+		"conform --policy ":    "vllm@0.8-v0",
+	} {
+		words := strings.Split(args, " ")
+		o := do(t, append([]string{"__complete"}, words...)...)
+		if !strings.Contains(o.stdout, want+"\n") {
+			t.Errorf("completing %q gives %q, want %q in it", args, o.stdout, want)
+		}
+	}
+}
+
+// TestProgressShowsOnlyWhatLasts holds the bar back until a run has lasted.
+func TestProgressShowsOnlyWhatLasts(t *testing.T) {
+	var quick, slow bytes.Buffer
+	for out, ago := range map[*bytes.Buffer]time.Duration{&quick: 0, &slow: 2 * showAfter} {
+		p := newProgress(out, "simulating", 4*checkEvery)
+		p.began = p.began.Add(-ago)
+		for range 2 * checkEvery {
+			if err := p.Request(&observe.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.finish()
+	}
+	if quick.Len() > 0 || !strings.Contains(slow.String(), "simulating") {
+		t.Errorf("a quick run shows %q, a slow one %q", &quick, &slow)
+	}
+}
