@@ -164,8 +164,8 @@ func (c *specCheck) delayPart(key string, s *DelaySpec) Delay {
 	bounded := boundedLaw{c.delayLaw(key, s), float64(lo), float64(hi)}
 	if len(c.faults) == before {
 		if p, _ := bounded.inside(); p < leastShare {
-			c.add(key, "only %.2g of what this distribution draws lies from %v to %v; at least %g is needed: change min or max, or the distribution",
-				p, lo, hi, leastShare)
+			c.add(key, "%.2g %% of what this distribution draws lies from %v to %v; at least %g %% is needed: change min or max, or the distribution",
+				100*p, lo, hi, 100*leastShare)
 		}
 	}
 	return Delay{law: bounded}

@@ -124,37 +124,3 @@ func TestUnitIsBelowOne(t *testing.T) {
 		t.Errorf("mean %g, want 0.5 +- %g", sum/n, tol)
 	}
 }
-
-func TestDelay(t *testing.T) {
-	if d, ok := (Delay{}).Constant(); d != 0 || !ok {
-		t.Errorf("the zero Delay is %v, %v; want constant 0", d, ok)
-	}
-	src := sim.Seed(1).Stream("x")
-	before := *src
-	if d := ConstantDelay(5 * sim.Millisecond).Draw(src); d != 5*sim.Millisecond || *src != before {
-		t.Errorf("a constant delay drew %v, or drew from the source", d)
-	}
-	mean := 2 * sim.Second
-	d, err := (&DelaySpec{Dist: "exponential", Mean: &mean}).Delay()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := d.Constant(); ok {
-		t.Error("an exponential delay says it is constant")
-	}
-	const n = 100_000
-	sample := make([]float64, n)
-	for i := range sample {
-		v := d.Draw(src)
-		if v < 0 || v > MaxDelay {
-			t.Fatalf("drew %v", v)
-		}
-		sample[i] = v.Seconds()
-	}
-	if got := ks(sample, func(x float64) float64 { return 1 - math.Exp(-max(x, 0)/2) }); got > ksBound/math.Sqrt(n) {
-		t.Errorf("distance from an exponential of mean 2 s is %.4f", got)
-	}
-	if allocs := testing.AllocsPerRun(1000, func() { d.Draw(src) }); allocs != 0 {
-		t.Errorf("Draw allocates %v times", allocs)
-	}
-}

@@ -56,7 +56,7 @@ func badSpecs() []struct{ title, text, want string } {
 		{"sigma 0", prompt(`{ dist = "lognormal", mean = 9, sigma = 0 }`), "prompt.sigma: is 0; ..."},
 		{"mean and mu", prompt(`{ dist = "lognormal", mean = 9, mu = 2, sigma = 1 }`), "prompt: a lognormal needs either mean, in tokens, or mu, ..."},
 		{"limits crossed", prompt(`{ dist = "normal", mean = 9, stddev = 1, min = 9, max = 8 }`), "prompt.min: is 9, above max, which is 8"},
-		{"limits far away", prompt(`{ dist = "normal", mean = 900, stddev = 10, max = 300 }`), "prompt: only 0 of what this distribution draws lies from 1 to 300 tokens; ..."},
+		{"limits far away", prompt(`{ dist = "normal", mean = 900, stddev = 10, max = 300 }`), "prompt: 0 % of what this distribution draws lies from 1 to 300 tokens; at least 1 % is needed: change min or max, or the distribution"},
 		{"knots do not reach 100", prompt(`{ dist = "knots", p = [0, 50], values = [1, 2] }`), "prompt.p: runs from 0 to 50; the first must be 0 and the last 100"},
 		{"knots fall", prompt(`{ dist = "knots", p = [0, 50, 100], values = [1, 9, 2] }`), "prompt.values: entry 3 is 2 after 9; values must not fall"},
 		{"percentages repeat", prompt(`{ dist = "knots", p = [0, 50, 50, 100], values = [1, 2, 3, 4] }`), "prompt.p: entry 3 is 50 after 50; percentages must rise"},

@@ -11,16 +11,12 @@ const MaxTokens = 1 << 30
 
 // Length is a distribution of a number of tokens, given that it lies in
 // [min, max]: a draw outside is made again, never clamped. The zero value is
-// not usable; Lengths come from LengthSpec.Length and ConstantLength. A Length
-// holds no randomness and may be shared.
+// not usable; Lengths come from LengthSpec.Length. A Length holds no randomness
+// and may be shared.
 type Length struct {
 	tokens tokens
 	lo, hi int64
 }
-
-// ConstantLength returns the length that is always n tokens, which must be in
-// [1, MaxTokens].
-func ConstantLength(n int32) Length { return Length{constantTokens(n), 1, MaxTokens} }
 
 // Draw returns a number of tokens, taking all randomness from src. prompt is
 // the number of prompt tokens of the request, on which an output's length may

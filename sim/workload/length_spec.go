@@ -113,8 +113,8 @@ func (c *specCheck) lengthPart(key string, s *LengthSpec) Length {
 	l.tokens = c.tokens(key, s)
 	if len(c.faults) == before {
 		if p, _ := l.tokens.inside(l.lo, l.hi); p < leastShare {
-			c.add(key, "only %.2g of what this distribution draws lies from %d to %d tokens; at least %g is needed: change min or max, or the distribution",
-				p, l.lo, l.hi, leastShare)
+			c.add(key, "%.2g %% of what this distribution draws lies from %d to %d tokens; at least %g %% is needed: change min or max, or the distribution",
+				100*p, l.lo, l.hi, 100*leastShare)
 		}
 	}
 	return l
@@ -211,14 +211,6 @@ func (s *LengthSpec) dependsOnPrompt() bool {
 		}
 	}
 	return s.Dist == "by_prompt"
-}
-
-// Check returns every fault of s, each with its path below table, which is the
-// key that holds s or empty.
-func (s *LengthSpec) Check(table string) []error {
-	var c specCheck
-	c.length(table, s)
-	return c.faults
 }
 
 // Length returns the length that s describes. The error is the first fault.
