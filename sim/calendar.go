@@ -64,6 +64,16 @@ func (c *Calendar[E]) Peek() E { return c.heap[0].event }
 // Pop removes the first booked event and moves Now to its instant. It panics
 // if the calendar is empty.
 func (c *Calendar[E]) Pop() E {
+	top := c.removeFirst()
+	c.now = top.at
+	return top.event
+}
+
+// Discard removes the first booked event as if it had never been booked: Now
+// stays. It panics if the calendar is empty.
+func (c *Calendar[E]) Discard() { c.removeFirst() }
+
+func (c *Calendar[E]) removeFirst() entry[E] {
 	top := c.heap[0]
 	last := len(c.heap) - 1
 	c.heap[0] = c.heap[last]
@@ -72,8 +82,7 @@ func (c *Calendar[E]) Pop() E {
 	if last > 1 {
 		c.down(0)
 	}
-	c.now = top.at
-	return top.event
+	return top
 }
 
 // Run pops every event and hands it to do, until the calendar is empty or do

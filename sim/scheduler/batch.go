@@ -58,6 +58,7 @@ type batch struct {
 	pool    kv.Pool
 	step    Step
 	done    []Handle
+	peak    int64    // blocks in use in the last step
 	order   []Handle // scratch: the running list as a slice
 }
 
@@ -281,10 +282,12 @@ func (b *batch) finishShares() {
 // advance applies k runs of the planned step.
 func (b *batch) advance(k int64) []Handle {
 	b.done = b.done[:0]
+	b.peak = b.pool.Used()
 	if b.step.Decodes > 0 {
 		if k > 1 {
 			b.pool.Take(b.group.needAfterFirst(k))
 		}
+		b.peak = b.pool.Used()
 		b.group.advance(k)
 		for b.group.due() {
 			h := b.group.ends[0].seq
@@ -311,3 +314,6 @@ func (b *batch) repeat(spare int64) int64 {
 func (b *batch) Counts() (running, waiting int, free int64) {
 	return int(b.running.n), int(b.queue.n), b.pool.Free()
 }
+
+// Peak implements Policy.
+func (b *batch) Peak() int64 { return b.peak }

@@ -159,8 +159,9 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
 		}
 	case "vllm-v0":
-		if c.MaxNumPartialPrefills < 1 {
-			fault("max_num_partial_prefills: found %d; it must be at least 1", c.MaxNumPartialPrefills)
+		if c.MaxNumPartialPrefills < 1 || c.MaxNumPartialPrefills > c.MaxNumBatchedTokens {
+			fault("max_num_partial_prefills: found %d; it must be at least 1, and at most max_num_batched_tokens (%d) so that each prompt gets a token",
+				c.MaxNumPartialPrefills, c.MaxNumBatchedTokens)
 		}
 		if c.MaxLongPartialPrefills < 1 || c.MaxLongPartialPrefills > c.MaxNumPartialPrefills {
 			fault("max_long_partial_prefills: found %d; it must be at least 1 and at most max_num_partial_prefills (%d)",

@@ -68,8 +68,8 @@ func (s *Step) reset() {
 	s.Stalled, s.Unstalled, s.Dropped = s.Stalled[:0], s.Unstalled[:0], s.Dropped[:0]
 }
 
-// Policy is a batching policy at work. The caller alternates Plan and Advance;
-// Add and Abort come between an Advance and the next Plan.
+// Policy is a batching policy at work. The caller alternates Plan and Advance.
+// Add may come at any time, Abort only between an Advance and the next Plan.
 type Policy interface {
 	// Fits returns why a request can never be served, or "".
 	Fits(s Seq) string
@@ -90,6 +90,9 @@ type Policy interface {
 	Advance(k int64) []Handle
 	// Counts returns how many sequences run and wait, and the free KV blocks.
 	Counts() (running, waiting int, free int64)
+	// Peak returns the number of KV blocks in use in the step that Advance
+	// applied last, before those that ended with it gave theirs back.
+	Peak() int64
 	// Visit calls f for each sequence of the planned step in the order of the
 	// engine's batch, with the tokens it computes. It takes time proportional
 	// to the batch.

@@ -190,6 +190,10 @@ func (p *v0) serveDecode(h Handle) {
 	s.blocks += int32(need)
 }
 
+// reasonAppend is why an unfinished prompt that runs alone is dropped when it
+// would preempt itself: it would do so again and again.
+const reasonAppend = "prompt fills the KV blocks and leaves none for the append test"
+
 // freeBlocks preempts the last sequence of order until touched blocks are
 // free. It returns false if that was the i-th itself, which is to be served.
 func (p *v0) freeBlocks(i int, touched int64) bool {
@@ -197,10 +201,15 @@ func (p *v0) freeBlocks(i int, touched int64) bool {
 		last := len(p.order) - 1
 		h := p.order[last]
 		p.order = p.order[:last]
+		hopeless := p.seqs[h].state == prefill && p.running.n == 1 && !p.AllowLivelock
 		p.evict(h)
-		if p.chunked {
+		switch {
+		case hopeless:
+			p.step.Dropped = append(p.step.Dropped, h)
+			p.step.DropReason = reasonAppend
+		case p.chunked:
 			p.victims = append(p.victims, h)
-		} else {
+		default:
 			p.pushFront(&p.queue, h)
 		}
 		if last == i {

@@ -1,0 +1,327 @@
+package stepwise
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/engine"
+	"servesim/sim/gpu"
+	"servesim/sim/observe"
+	"servesim/sim/workload"
+)
+
+// request is one live request.
+type request struct {
+	rec      observe.Request
+	rank     int64 // order of arrival at the engine
+	limit    int   // tokens it will generate
+	emitted  int   // tokens generated
+	computed int   // tokens whose KV is held
+	decoding bool  // its prompt is done
+	blocks   blockTable
+	last     sim.Time // instant of its latest token
+	arrived  bool
+	gone     bool
+}
+
+// known is the number of tokens whose content is known.
+func (r *request) known() int { return int(r.rec.Prompt) + r.emitted }
+
+// event is a fact to come: r reaches the engine, or its client gives up.
+type event struct {
+	at       sim.Time
+	r        *request
+	deadline bool
+}
+
+// run is one run under way.
+type run struct {
+	cfg      engine.Config
+	sched    policy
+	reactive workload.Reactive
+	now      sim.Time
+	events   []event // in order of time, then of booking
+	live     []*request
+	rank     int64
+	lost     int
+}
+
+// Run does what engine.Run does.
+func Run(c engine.Config) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	r := &run{cfg: c, sched: newPolicy(c.Scheduler)}
+	r.reactive, _ = c.Source.(workload.Reactive)
+	for {
+		req, err := c.Source.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.book(req)
+	}
+	return r.loop()
+}
+
+// book makes w live and books its facts.
+func (r *run) book(w workload.Request) {
+	q := &request{rec: observe.Request{
+		ID: w.ID, Name: w.Name, Line: w.Line, Class: w.Class, Session: w.Session, Priority: w.Priority,
+		Arrival: w.Arrival, Sent: observe.Never, Scheduled: observe.Never, First: observe.Never,
+		Last: observe.Never, End: observe.Never, Prompt: w.Prompt, Wanted: w.Output,
+		Outcome: observe.Cancelled,
+	}}
+	var src rand.PCG
+	r.cfg.Seed.Family("network.request").Reset(&src, uint64(w.ID))
+	sent := w.Arrival.Add(r.cfg.RequestDelay.Draw(&src))
+	r.cfg.Seed.Family("network.response").Reset(&src, uint64(w.ID))
+	q.rec.Response = r.cfg.ResponseDelay.Draw(&src)
+	patience := w.Cancel
+	if t := r.cfg.Timeout; t > 0 && (patience == 0 || t <= patience) {
+		patience, q.rec.Outcome = t, observe.TimedOut
+	}
+	deadline := w.Arrival.Add(patience)
+	if patience == 0 || sent < deadline {
+		r.insert(event{sent, q, false})
+	}
+	if patience > 0 {
+		r.insert(event{deadline, q, true})
+	}
+	r.live = append(r.live, q)
+}
+
+// insert books ev behind all that are not later.
+func (r *run) insert(ev event) {
+	i, _ := slices.BinarySearchFunc(r.events, ev, func(a, b event) int {
+		if a.at <= b.at {
+			return -1
+		}
+		return 1
+	})
+	r.events = slices.Insert(r.events, i, ev)
+}
+
+// loop alternates facts and choices until nothing more can happen.
+func (r *run) loop() error {
+	for {
+		if err := r.deliver(r.now); err != nil {
+			return err
+		}
+		running, waiting := 0, 0
+		plan := r.sched.plan()
+		running, waiting = r.sched.counts()
+		if err := r.note(plan); err != nil {
+			return err
+		}
+		if len(plan.items) > 0 {
+			past, err := r.step(plan, running, waiting)
+			if err != nil || past {
+				return errors.Join(err, r.finish(past))
+			}
+			continue
+		}
+		if len(plan.preempted)+len(plan.dropped) > 0 {
+			continue
+		}
+		r.dropStale()
+		if len(r.events) == 0 {
+			return r.finish(false)
+		}
+		if h := sim.Time(r.cfg.Horizon); h > 0 && r.events[0].at > h {
+			return r.finish(true)
+		}
+		r.now = r.events[0].at
+	}
+}
+
+// dropStale forgets deadlines of requests that have left.
+func (r *run) dropStale() {
+	for len(r.events) > 0 && r.events[0].r.gone {
+		r.events = r.events[1:]
+	}
+}
+
+// deliver makes every fact up to instant until true.
+func (r *run) deliver(until sim.Time) error {
+	for r.dropStale(); len(r.events) > 0 && r.events[0].at <= until; r.dropStale() {
+		ev := r.events[0]
+		r.events = r.events[1:]
+		var err error
+		if ev.deadline {
+			r.sched.remove(ev.r)
+			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
+		} else {
+			err = r.arrive(ev.r, ev.at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrive queues q, or rejects it.
+func (r *run) arrive(q *request, t sim.Time) error {
+	q.rec.Sent, q.arrived = t, true
+	q.limit = min(int(q.rec.Wanted), int(r.cfg.Scheduler.OutputLimit(q.rec.Prompt)))
+	if q.limit < 1 {
+		return r.end(q, t, observe.Rejected, engine.ReasonModelLen)
+	}
+	if reason := r.sched.fits(q); reason != "" {
+		return r.end(q, t, observe.Rejected, reason)
+	}
+	q.rank = r.rank
+	r.rank++
+	r.sched.add(q)
+	return nil
+}
+
+// end writes the record of q.
+func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) error {
+	q.gone = true
+	q.rec.End, q.rec.Outcome, q.rec.Reason, q.rec.Output = t, o, reason, int32(q.emitted)
+	if q.emitted > 0 {
+		q.rec.Last = q.last
+	}
+	i := slices.Index(r.live, q)
+	r.live = slices.Delete(r.live, i, i+1)
+	if err := r.cfg.Sink.Request(&q.rec); err != nil {
+		return err
+	}
+	if r.reactive == nil {
+		return nil
+	}
+	if o == observe.Completed || o == observe.Rejected {
+		t = t.Add(q.rec.Response)
+	}
+	if next, ok := r.reactive.Done(q.rec.ID, t); ok {
+		r.book(next)
+	}
+	return nil
+}
+
+// note takes in what planning changed at once.
+func (r *run) note(p plan) error {
+	r.lost += len(p.preempted)
+	for _, q := range p.dropped {
+		if err := r.end(q, r.now, observe.Rejected, p.reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step runs the planned step. past is true, and nothing has run, if it would
+// pass the horizon.
+func (r *run) step(p plan, running, waiting int) (past bool, err error) {
+	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
+		Preempted: int32(r.lost), BlocksUsed: r.sched.used()}
+	var w gpu.Work
+	for _, it := range p.items {
+		if it.decode {
+			w.DecodeSeqs++
+			w.DecodeKV += int64(it.r.known())
+			w.Samples++
+			continue
+		}
+		c, s := int64(it.tokens), int64(it.start)
+		w.PrefillTokens += c
+		w.PrefillSeqs++
+		w.PrefillPairs += c*s + c*(c+1)/2
+		if it.last {
+			w.Samples++
+		}
+		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: it.r.rec.Preemptions > 0})
+	}
+	rec.First, rec.Decodes, rec.DecodeKV = r.cfg.Cost.Step(w), int32(w.DecodeSeqs), w.DecodeKV
+	end := r.now.Add(rec.First)
+	if h := sim.Time(r.cfg.Horizon); h > 0 && end > h {
+		return true, nil
+	}
+	r.lost = 0
+	for _, it := range p.items {
+		if !it.decode && it.r.rec.Scheduled == observe.Never {
+			it.r.rec.Scheduled = r.now
+		}
+		if it.decode || it.last && it.r.rec.First != observe.Never {
+			rec.Gaps = append(rec.Gaps, observe.Gaps{Seqs: 1, Steps: 1, First: end.Sub(it.r.last)})
+		}
+	}
+	if err := r.cfg.Sink.Step(&rec); err != nil {
+		return false, err
+	}
+	if err := r.deliver(end - 1); err != nil {
+		return false, err
+	}
+	r.now = end
+	return false, r.apply(p)
+}
+
+// apply gives the sequences of p that are still there what they computed.
+func (r *run) apply(p plan) error {
+	var done []*request
+	for _, it := range p.items {
+		q := it.r
+		if q.gone {
+			continue
+		}
+		q.rec.Computed += int64(it.tokens)
+		if it.ghost {
+			q.computed = it.tokens
+			continue
+		}
+		q.computed += it.tokens
+		if !it.decode && !it.last {
+			continue
+		}
+		q.decoding = true
+		q.emitted++
+		if q.rec.First == observe.Never {
+			q.rec.First = r.now
+		} else {
+			q.rec.MaxGap = max(q.rec.MaxGap, r.now.Sub(q.last))
+		}
+		q.last = r.now
+		if q.emitted == q.limit {
+			done = append(done, q)
+		}
+	}
+	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
+	for _, q := range done {
+		r.sched.remove(q)
+		if err := r.end(q, r.now, observe.Completed, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish ends what is left, in order of ID.
+func (r *run) finish(horizon bool) error {
+	end, reason := r.now, engine.ReasonBlocked
+	if horizon {
+		end, reason = sim.Time(r.cfg.Horizon), engine.ReasonHorizon
+		if err := r.deliver(end); err != nil {
+			return err
+		}
+	}
+	r.reactive = nil
+	left := slices.Clone(r.live)
+	slices.SortFunc(left, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
+	for _, q := range left {
+		if q.rec.Arrival > end {
+			continue
+		}
+		if err := r.end(q, end, observe.Unfinished, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

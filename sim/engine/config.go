@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"servesim/sim"
+	"servesim/sim/gpu"
+	"servesim/sim/observe"
+	"servesim/sim/scheduler"
+	"servesim/sim/workload"
+)
+
+// Config says what to run.
+type Config struct {
+	// Scheduler is the batching policy with its limits.
+	Scheduler scheduler.Config
+	// Cost says how long a step takes.
+	Cost gpu.Cost
+	// Source yields the requests.
+	Source workload.Source
+	// Sink takes the records.
+	Sink observe.Sink
+	// Seed decides the draws of RequestDelay and ResponseDelay.
+	Seed sim.Seed
+	// RequestDelay is the time from the client's call to the engine's queue,
+	// ResponseDelay the time back. The zero Delay is none.
+	RequestDelay, ResponseDelay workload.Delay
+	// Timeout is how long after its arrival a client gives a request up; 0 is never.
+	Timeout sim.Duration
+	// Horizon ends the run: no step runs past it, and what is not finished then
+	// stays unfinished. 0 is to run until every request has left.
+	Horizon sim.Duration
+}
+
+// Check returns all faults of c, joined, or nil.
+func (c *Config) Check() error {
+	var faults []error
+	if err := c.Scheduler.Check(); err != nil {
+		faults = append(faults, err)
+	}
+	if c.Cost == nil || c.Source == nil || c.Sink == nil {
+		faults = append(faults, errors.New("engine: cost model, source and sink are all needed"))
+	}
+	if c.Timeout < 0 {
+		faults = append(faults, fmt.Errorf("timeout: found %v; it must be 0 (never) or more", c.Timeout))
+	}
+	if c.Horizon < 0 {
+		faults = append(faults, fmt.Errorf("horizon: found %v; it must be 0 (none) or more", c.Horizon))
+	}
+	if c.Scheduler.AllowLivelock && c.Horizon == 0 {
+		faults = append(faults, errors.New("horizon: with the engine's livelock allowed, a request that can never fit runs for ever; set a horizon"))
+	}
+	return errors.Join(faults...)
+}
+
+// The reasons of requests that are rejected or left unfinished, beside those
+// that a policy gives.
+const (
+	ReasonModelLen = "prompt leaves no room for output within max_model_len"
+	ReasonHorizon  = "the run's horizon came first"
+	ReasonBlocked  = "blocked for ever behind a request that cannot be served"
+)

@@ -1,0 +1,14 @@
+// Package engine joins a workload, a batching policy and a cost model into a
+// run: it decides what is true when, and emits the records of package observe.
+//
+// It has one event per change of the batch (an arrival, a completion, a block
+// running out, a piece of the cost curve ending), not one per token. Because
+// time is an integer and a decode step's cost grows by a fixed amount, many
+// steps are added in closed form and still equal, bit for bit, the sum made one
+// step at a time; internal/stepwise makes that sum, and both must emit
+// identical records.
+//
+// At one instant all facts come before all choices: the end of a step, then
+// arrivals and deadlines, then the next batch. What happens during a step is
+// seen when it ends. An idle engine consumes no time.
+package engine

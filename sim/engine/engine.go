@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/gpu"
+	"servesim/sim/observe"
+	"servesim/sim/scheduler"
+	"servesim/sim/workload"
+)
+
+// engine is one run under way.
+type engine struct {
+	cfg      Config
+	policy   scheduler.Policy
+	reactive workload.Reactive // the source, if it is one
+	now      sim.Time
+	facts    sim.Calendar[fact]
+	head     workload.Request // the next request of the source, if more
+	more     bool
+	rank     int64
+	live     []live
+	unused   []scheduler.Handle
+	departed []scheduler.Handle // gave up during the step under way
+	group    group
+	run      observe.StepRun
+	lost     int32 // preemptions since the last step
+	blocked  bool  // some request can never be served
+
+	requestDraws, responseDraws sim.Family
+	draw                        rand.PCG
+}
+
+// Run replays the source of c through its policy and cost model and hands the
+// records to its sink. It returns when every request has left or the horizon
+// is reached. An error of the source or the sink ends the run and comes with
+// its instant; faults of c come all at once.
+func Run(ctx context.Context, c Config) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	policy, err := scheduler.New(c.Scheduler)
+	if err != nil {
+		return err
+	}
+	e := &engine{cfg: c, policy: policy,
+		requestDraws: c.Seed.Family("network.request"), responseDraws: c.Seed.Family("network.response")}
+	if err := e.loop(ctx); err != nil {
+		return fmt.Errorf("at %v: %w", e.now, err)
+	}
+	return nil
+}
+
+// open takes the first request, or, of a closed loop, all that wait for nobody.
+func (e *engine) open() error {
+	if err := e.pullHead(); err != nil {
+		return err
+	}
+	reactive, ok := e.cfg.Source.(workload.Reactive)
+	if !ok {
+		return nil
+	}
+	e.reactive = reactive
+	for e.more {
+		if err := e.book(&e.head); err != nil {
+			return err
+		}
+		if err := e.pullHead(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loop is the engine: hear the facts, choose, run what was chosen.
+func (e *engine) loop(ctx context.Context) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := e.deliver(e.now, false); err != nil {
+			return err
+		}
+		step := e.policy.Plan()
+		if err := e.note(step); err != nil {
+			return err
+		}
+		ended, err := false, error(nil)
+		if step.Empty() {
+			ended, err = e.wait(step)
+		} else {
+			ended, err = e.execute(step)
+		}
+		if err != nil {
+			return err
+		}
+		if ended {
+			return e.finish()
+		}
+	}
+}
+
+// note takes in what planning step changed at once.
+func (e *engine) note(step *scheduler.Step) error {
+	for _, loss := range step.Preempted {
+		l := &e.live[loss.Seq]
+		if l.place == grouped {
+			e.settle(loss.Seq, l)
+		}
+		l.place = engaged
+		l.rec.Preemptions++
+		l.rec.Recomputed += int64(loss.Tokens)
+	}
+	e.lost += int32(len(step.Preempted))
+	for _, h := range step.Stalled {
+		l := &e.live[h]
+		e.settle(h, l)
+		l.place = stalled
+	}
+	for _, h := range step.Unstalled {
+		e.joinGroup(h, &e.live[h])
+	}
+	for _, h := range step.Dropped {
+		if err := e.reject(h, e.now, step.DropReason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait moves to the next fact, or stays if planning an empty step preempted or
+// dropped somebody, since then the next plan may differ.
+func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
+	if len(step.Preempted)+len(step.Dropped) > 0 {
+		return false, nil
+	}
+	t, ok, err := e.nextFact()
+	if err != nil || !ok {
+		e.blocked = true
+		return true, err
+	}
+	if e.cfg.Horizon > 0 && t > sim.Time(e.cfg.Horizon) {
+		return true, nil
+	}
+	e.now = t
+	return false, nil
+}
+
+// finish ends what is left when the run is over, in order of ID.
+func (e *engine) finish() error {
+	end, reason := e.now, ReasonBlocked
+	if h := sim.Time(e.cfg.Horizon); h > 0 && !e.blocked {
+		end, reason = h, ReasonHorizon
+		if err := e.deliver(h, true); err != nil {
+			return err
+		}
+	}
+	var left []scheduler.Handle
+	for h := range e.live {
+		l := &e.live[h]
+		if l.place == free || l.place == departed || l.rec.Arrival > end {
+			continue
+		}
+		if l.place == grouped {
+			e.settle(scheduler.Handle(h), l)
+		}
+		left = append(left, scheduler.Handle(h))
+	}
+	slices.SortFunc(left, func(a, b scheduler.Handle) int { return cmp.Compare(e.live[a].rec.ID, e.live[b].rec.ID) })
+	e.reactive = nil
+	for _, h := range left {
+		l := &e.live[h]
+		l.rec.Outcome, l.rec.Reason = observe.Unfinished, reason
+		if err := e.emit(h, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work returns what step computes.
+func work(step *scheduler.Step) gpu.Work {
+	w := gpu.Work{DecodeSeqs: int64(step.Decodes), DecodeKV: step.DecodeKV, Samples: int64(step.Decodes)}
+	for i := range step.Shares {
+		s := &step.Shares[i]
+		c, start := int64(s.Tokens), int64(s.Start)
+		w.PrefillTokens += c
+		w.PrefillSeqs++
+		w.PrefillPairs += c*start + c*(c+1)/2
+		if s.Last {
+			w.Samples++
+		}
+	}
+	return w
+}

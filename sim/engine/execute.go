@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/gpu"
+	"servesim/sim/observe"
+	"servesim/sim/scheduler"
+)
+
+// execute runs the planned step as often as it repeats before something
+// changes. ended is true, and nothing has run, if it would pass the horizon.
+func (e *engine) execute(step *scheduler.Step) (ended bool, err error) {
+	p, k, err := e.stretch(step)
+	if err != nil || k == 0 {
+		return k == 0, err
+	}
+	span := total(p, k)
+	if e.now > sim.MaxTime-sim.Time(span) {
+		return false, fmt.Errorf("the run lasts longer than the 106 days that can be counted")
+	}
+	end := e.now.Add(span)
+	e.describe(step, p, k)
+	if err := e.elapse(step, p, k, end); err != nil {
+		return false, err
+	}
+	done := e.policy.Advance(k)
+	e.run.BlocksUsed = e.policy.Peak()
+	for i := range step.Shares {
+		e.chunk(&step.Shares[i], end)
+	}
+	if err := e.cfg.Sink.Step(&e.run); err != nil {
+		return false, err
+	}
+	e.now = end
+	return false, e.complete(done)
+}
+
+// stretch returns the durations of the step's repetitions and how many of them
+// run, 0 if the horizon leaves no room for one.
+func (e *engine) stretch(step *scheduler.Step) (p gpu.Progression, k int64, err error) {
+	k = 1
+	if len(step.Shares) > 0 {
+		p = gpu.Progression{First: e.cfg.Cost.Step(work(step)), Steps: 1}
+	} else {
+		p = e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV)
+		k = min(e.policy.Repeat(), p.Steps, maxStretch)
+	}
+	if p.First <= 0 || p.Inc < 0 || p.Steps < 1 {
+		return p, 0, fmt.Errorf("the cost model answers %v per step and %v more for each of %d; steps take time and do not get shorter", p.First, p.Inc, p.Steps)
+	}
+	if k > 1 {
+		t, ok, err := e.nextFact()
+		if err != nil {
+			return p, 0, err
+		}
+		if ok {
+			k = stepsUntil(p, t.Sub(e.now), k)
+		}
+	}
+	if h := sim.Time(e.cfg.Horizon); h > 0 {
+		k = stepsWithin(p, h.Sub(e.now), k)
+	}
+	return p, k, nil
+}
+
+// describe fills in the record of k steps, but for what their end will show.
+func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
+	running, waiting, _ := e.policy.Counts()
+	r := &e.run
+	*r = observe.StepRun{
+		Start: e.now, Steps: k, First: p.First, Inc: p.Inc,
+		Decodes: step.Decodes, DecodeKV: step.DecodeKV,
+		Chunks: r.Chunks[:0], Gaps: r.Gaps[:0],
+		Running: int32(running), Waiting: int32(waiting), Preempted: e.lost,
+	}
+	if k == 1 {
+		r.Inc = 0
+	}
+	e.lost = 0
+	if step.Decodes > 0 {
+		e.gaps(step.Decodes, p, k)
+	}
+	for i := range step.Shares {
+		l := &e.live[step.Shares[i].Seq]
+		if l.rec.Scheduled == observe.Never {
+			l.rec.Scheduled = e.now
+		}
+		if step.Shares[i].Last && l.rec.First != observe.Never {
+			e.gap(e.now.Add(p.First).Sub(l.last))
+		}
+	}
+}
+
+// gaps records the gaps of the decodes that end in k steps: those of the first
+// step by the instant of the token before, the rest as long as their steps.
+func (e *engine) gaps(decodes int32, p gpu.Progression, k int64) {
+	g, r := &e.group, &e.run
+	synced := decodes - int32(len(g.odd))
+	if len(g.odd) == 0 && g.last == e.now {
+		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: decodes, Steps: k, First: p.First, Inc: r.Inc})
+		return
+	}
+	end := e.now.Add(p.First)
+	if synced > 0 {
+		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: synced, Steps: 1, First: end.Sub(g.last)})
+	}
+	for _, h := range g.odd {
+		e.gap(end.Sub(e.live[h].last))
+	}
+	if k > 1 {
+		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: decodes, Steps: k - 1, First: p.First + p.Inc, Inc: p.Inc})
+	}
+}
+
+// gap records one gap, together with the one before if that is as long.
+func (e *engine) gap(d sim.Duration) {
+	gaps := e.run.Gaps
+	if n := len(gaps); n > 0 && gaps[n-1].Steps == 1 && gaps[n-1].First == d {
+		gaps[n-1].Seqs++
+		return
+	}
+	e.run.Gaps = append(gaps, observe.Gaps{Seqs: 1, Steps: 1, First: d})
+}
+
+// elapse lets k steps go by, and makes true what happens before the last ends.
+func (e *engine) elapse(step *scheduler.Step, p gpu.Progression, k int64, end sim.Time) error {
+	if step.Decodes == 0 {
+		return e.deliver(end-1, true)
+	}
+	first := e.now.Add(p.First)
+	if k == 1 {
+		if err := e.deliver(end-1, true); err != nil {
+			return err
+		}
+		e.tick(1, first, p.First, p.Inc)
+		return nil
+	}
+	e.tick(k-1, first, p.First, p.Inc)
+	if err := e.deliver(end-1, true); err != nil {
+		return err
+	}
+	e.tick(1, end, end.Sub(e.group.last), 0)
+	return nil
+}
+
+// chunk takes in a prompt chunk that the step which ends at end computed.
+func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
+	l := &e.live[s.Seq]
+	e.run.Chunks = append(e.run.Chunks, observe.Chunk{
+		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: l.rec.Preemptions > 0,
+	})
+	if l.place == departed {
+		return
+	}
+	l.rec.Computed += int64(s.Tokens)
+	if !s.Last {
+		return
+	}
+	l.token(end)
+	if l.emitted < l.limit {
+		e.joinGroup(s.Seq, l)
+	}
+}
+
+// complete ends the requests that got their last token now, in order of ID, and
+// tells the policy who left during the step.
+func (e *engine) complete(done []scheduler.Handle) error {
+	if len(done) > 1 {
+		slices.SortFunc(done, func(a, b scheduler.Handle) int { return cmp.Compare(e.live[a].rec.ID, e.live[b].rec.ID) })
+	}
+	for _, h := range done {
+		l := &e.live[h]
+		if l.place == departed {
+			l.place = free
+			continue
+		}
+		if l.place == grouped {
+			e.settle(h, l)
+		}
+		l.rec.Outcome = observe.Completed
+		if err := e.emit(h, e.now); err != nil {
+			return err
+		}
+		e.release(h)
+	}
+	for _, h := range e.departed {
+		if e.live[h].place == departed {
+			e.policy.Abort(h)
+		}
+		e.release(h)
+	}
+	e.departed = e.departed[:0]
+	return nil
+}

@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+	"servesim/sim/scheduler"
+	"servesim/sim/workload"
+)
+
+// fact is something that becomes true at an instant, whatever the engine does.
+type fact struct {
+	id       int64 // of the request, since handles are used again
+	h        scheduler.Handle
+	deadline bool // the client gives up; otherwise the request arrives
+}
+
+// pullHead takes the next request from the source.
+func (e *engine) pullHead() error {
+	r, err := e.cfg.Source.Next()
+	if errors.Is(err, io.EOF) {
+		e.more = false
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.Arrival < e.head.Arrival {
+		return fmt.Errorf("request %d arrives at %v, before the one ahead of it at %v", r.ID, r.Arrival, e.head.Arrival)
+	}
+	e.head, e.more = r, true
+	return nil
+}
+
+// pull books every request that may be the cause of the next fact.
+func (e *engine) pull() error {
+	for e.more {
+		if t, ok := e.facts.Next(); ok && e.head.Arrival > t {
+			return nil
+		}
+		if err := e.book(&e.head); err != nil {
+			return err
+		}
+		if err := e.pullHead(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// book makes r live and books its facts.
+func (e *engine) book(r *workload.Request) error {
+	h := e.alloc()
+	l := &e.live[h]
+	*l = live{place: outside, rec: observe.Request{
+		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
+		Arrival: r.Arrival, Sent: observe.Never, Scheduled: observe.Never,
+		First: observe.Never, Last: observe.Never, End: observe.Never,
+		Prompt: r.Prompt, Wanted: r.Output,
+	}}
+	request, ok := e.cfg.RequestDelay.Constant()
+	if !ok {
+		e.requestDraws.Reset(&e.draw, uint64(r.ID))
+		request = e.cfg.RequestDelay.Draw(&e.draw)
+	}
+	if l.rec.Response, ok = e.cfg.ResponseDelay.Constant(); !ok {
+		e.responseDraws.Reset(&e.draw, uint64(r.ID))
+		l.rec.Response = e.cfg.ResponseDelay.Draw(&e.draw)
+	}
+	patience := r.Cancel
+	if t := e.cfg.Timeout; t > 0 && (patience == 0 || t <= patience) {
+		patience = t
+	}
+	if r.Arrival > sim.MaxTime-sim.Time(max(request, patience)) {
+		return fmt.Errorf("request %d arrives at %v; a run can last 106 days", r.ID, r.Arrival)
+	}
+	sent, deadline := r.Arrival.Add(request), r.Arrival.Add(patience)
+	if patience == 0 || sent < deadline {
+		e.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
+	}
+	if patience > 0 {
+		e.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
+	}
+	// Until the request ends, Outcome holds what its deadline would make of it.
+	l.rec.Outcome = observe.Cancelled
+	if patience == e.cfg.Timeout {
+		l.rec.Outcome = observe.TimedOut
+	}
+	return nil
+}
+
+// stale tells that f is the deadline of a request that has left.
+func (e *engine) stale(f fact) bool {
+	l := &e.live[f.h]
+	return l.place == free || l.place == departed || l.rec.ID != f.id
+}
+
+// nextFact returns the instant of the next fact; ok is false if none will come.
+func (e *engine) nextFact() (t sim.Time, ok bool, err error) {
+	for {
+		if err := e.pull(); err != nil {
+			return 0, false, err
+		}
+		t, ok = e.facts.Next()
+		if !ok || !e.stale(e.facts.Peek()) {
+			return t, ok, nil
+		}
+		e.facts.Discard()
+	}
+}
+
+// deliver makes every fact up to instant until true. With inStep, a step is
+// under way, and the policy must not hear of who left before it ends.
+func (e *engine) deliver(until sim.Time, inStep bool) error {
+	for {
+		t, ok, err := e.nextFact()
+		if err != nil || !ok || t > until {
+			return err
+		}
+		f := e.facts.Pop()
+		if f.deadline {
+			err = e.giveUp(f.h, t, inStep)
+		} else {
+			err = e.arrive(f.h, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// arrive hands the request h, which reaches the engine at t, to the policy, or
+// rejects it.
+func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
+	l := &e.live[h]
+	l.rec.Sent = t
+	l.place = engaged
+	l.limit = min(l.rec.Wanted, e.cfg.Scheduler.OutputLimit(l.rec.Prompt))
+	if l.limit < 1 {
+		return e.reject(h, t, ReasonModelLen)
+	}
+	s := scheduler.Seq{Rank: e.rank, Priority: l.rec.Priority, Prompt: l.rec.Prompt, Output: l.limit}
+	if reason := e.policy.Fits(s); reason != "" {
+		return e.reject(h, t, reason)
+	}
+	e.rank++
+	e.policy.Add(h, s)
+	return nil
+}
+
+// reject ends the request h, which the policy does not hold.
+func (e *engine) reject(h scheduler.Handle, t sim.Time, reason string) error {
+	l := &e.live[h]
+	l.rec.Outcome, l.rec.Reason = observe.Rejected, reason
+	if err := e.emit(h, t); err != nil {
+		return err
+	}
+	e.release(h)
+	return nil
+}
+
+// giveUp ends the request h because its client stopped waiting at t.
+func (e *engine) giveUp(h scheduler.Handle, t sim.Time, inStep bool) error {
+	l := &e.live[h]
+	known := l.place != outside
+	if l.place == grouped {
+		e.settle(h, l)
+	}
+	if err := e.emit(h, t); err != nil { // which may move e.live
+		return err
+	}
+	switch {
+	case !known:
+		e.release(h)
+	case inStep:
+		e.live[h].place = departed
+		e.departed = append(e.departed, h)
+	default:
+		e.policy.Abort(h)
+		e.release(h)
+	}
+	return nil
+}
+
+// emit writes the record of h, which ends at t with the outcome it holds, and
+// books what that releases.
+func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
+	l := &e.live[h]
+	l.rec.End = t
+	l.rec.Output = l.emitted
+	if l.emitted > 0 {
+		l.rec.Last = l.last
+	}
+	if err := e.cfg.Sink.Request(&l.rec); err != nil {
+		return err
+	}
+	if e.reactive == nil {
+		return nil
+	}
+	seen := t
+	if l.rec.Outcome == observe.Completed || l.rec.Outcome == observe.Rejected {
+		seen = t.Add(l.rec.Response)
+	}
+	if r, ok := e.reactive.Done(l.rec.ID, seen); ok {
+		return e.book(&r)
+	}
+	return nil
+}
