@@ -74,7 +74,10 @@ func seconds() timeUnit { return timeUnit{"s", 0, 1} }
 // milliseconds returns the unit ms.
 func milliseconds() timeUnit { return timeUnit{"ms", 3, 1e3} }
 
-// parse reads b, a decimal number of u from 0 up to 10¹⁸, rounded to the
+// maxUnits is the number that a bare time must be below.
+const maxUnits = 9e18
+
+// parse reads b, a decimal number of u from 0 to maxUnits, rounded to the
 // nearest picosecond, half to even. ok is false if b is not such a number.
 func (u timeUnit) parse(b []byte) (at instant, ok bool) {
 	var whole, frac int64
@@ -92,7 +95,7 @@ func (u timeUnit) parse(b []byte) (at instant, ok bool) {
 			return instant{}, false
 		}
 	}
-	if i != len(b) || i == 0 || wholeDigits > 18 || digits > psDigits-u.exp {
+	if i != len(b) || i == 0 || wholeDigits > 19 || wholeDigits == 19 && b[0] == '9' || digits > psDigits-u.exp {
 		return u.parseSlow(b)
 	}
 	unitPs := stampSecond / u.per
@@ -107,7 +110,7 @@ func (u timeUnit) parseSlow(b []byte) (at instant, ok bool) {
 		return instant{}, false
 	}
 	v, ok := new(big.Rat).SetString(string(b))
-	if !ok || v.Sign() < 0 || v.Cmp(new(big.Rat).SetInt64(1e18)) >= 0 {
+	if !ok || v.Sign() < 0 || v.Cmp(new(big.Rat).SetInt64(maxUnits)) >= 0 {
 		return instant{}, false
 	}
 	v.Mul(v, new(big.Rat).SetFrac64(stampSecond, u.per))

@@ -229,7 +229,7 @@ func (t *table) tokens(c int) (int32, error) {
 
 // wantTime is what a field of times in u may hold.
 func wantTime(u timeUnit) string {
-	return fmt.Sprintf("a time in %s, a number from 0 up to 10^18", u.name)
+	return fmt.Sprintf("a time in %s, a number from 0 to 9e18", u.name)
 }
 
 // at reads column c as a time in u since the start of the trace.
