@@ -186,3 +186,41 @@ closed_loop = { users = 4, ramp = "4s", think_time = { dist = "constant", value 
 		t.Errorf("a call after the last instant: %+v", r)
 	}
 }
+
+// TestUsersDiffer: each stream of a user is the user's own. Two of fifty users
+// could share a length by chance; that few distinct ones could not.
+func TestUsersDiffer(t *testing.T) {
+	spec, err := workload.ParseSpec("spec.toml", `
+requests = 100
+prompt = { dist = "uniform", min = 1, max = 1000000 }
+output = { dist = "uniform", min = 1, max = 1000000 }
+cancel = { fraction = 1, after = { dist = "exponential", mean = "1s" } }
+closed_loop = { users = 50, think_time = { dist = "exponential", mean = "1s" }, requests_per_user = 2 }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := spec.Source(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := source.(workload.Reactive)
+	prompts, outputs, cancels, thinks := map[int32]bool{}, map[int32]bool{}, map[sim.Duration]bool{}, map[sim.Time]bool{}
+	for range 50 {
+		r, err := loop.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts[r.Prompt], outputs[r.Output], cancels[r.Cancel] = true, true, true
+		next, ok := loop.Done(r.ID, 0)
+		if !ok {
+			t.Fatalf("user %d makes no second call", r.Session)
+		}
+		thinks[next.Arrival] = true
+	}
+	for name, n := range map[string]int{"prompts": len(prompts), "outputs": len(outputs), "cancellations": len(cancels), "think times": len(thinks)} {
+		if n < 45 {
+			t.Errorf("50 users have %d different %s", n, name)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func TestLawsSplitTheirMean(t *testing.T) {
 		for _, x := range []float64{0.5, 3, 4, 8, 700} {
 			_, got := c.law.below(x)
 			want, last := 0.0, 0.0
-			const steps = 200_000
+			const steps = 40_000
 			from := -2000.0
 			last, _ = c.law.below(from)
 			for i := 1; i <= steps; i++ {
@@ -91,7 +91,7 @@ func TestLawsSplitTheirMean(t *testing.T) {
 				want += (p - last) * (at - (x-from)/steps/2)
 				last = p
 			}
-			// One step is (x+2000)/200000, so the sum is off by at most half of that.
+			// One step is (x+2000)/40000, so the sum is off by at most half of that.
 			if tol := (x - from) / steps; math.Abs(got-want) > tol {
 				t.Errorf("%s: mean below %g is %g, want %g +- %g", c.name, x, got, want, tol)
 			}
@@ -122,5 +122,17 @@ func TestUnitIsBelowOne(t *testing.T) {
 	// The mean of n uniforms has standard error sqrt(1/12n).
 	if tol := 4 * math.Sqrt(1.0/12/n); math.Abs(sum/n-0.5) > tol {
 		t.Errorf("mean %g, want 0.5 +- %g", sum/n, tol)
+	}
+}
+
+func TestPickByHand(t *testing.T) {
+	upTo := cumulate([]float64{1, 2, 1})
+	for _, c := range []struct {
+		u    float64
+		want int
+	}{{0, 0}, {0.24, 0}, {0.25, 1}, {0.74, 1}, {0.75, 2}, {1 - 0x1p-53, 2}} {
+		if got := pick(upTo, c.u); got != c.want {
+			t.Errorf("pick(%g) = %d, want %d", c.u, got, c.want)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"io"
-	"math"
 	"math/rand/v2"
 
 	"servesim/sim"
@@ -80,10 +79,4 @@ func (g *Generator) Next() (Request, error) {
 	g.id++
 	g.mix.fill(&r, &g.draws)
 	return r, nil
-}
-
-// Requests returns the most requests that the generator will yield; ok is
-// false if only time limits it.
-func (g *Generator) Requests() (n int64, ok bool) {
-	return g.requests, g.requests < math.MaxInt64
 }

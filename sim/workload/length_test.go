@@ -199,3 +199,27 @@ func TestDrawDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundingByHand: LLMPerf's int() rounds a normal down, and a lognormal
+// goes to the nearest, here 5.7 with a spread of a thousandth.
+func TestRoundingByHand(t *testing.T) {
+	for _, c := range []struct {
+		spec LengthSpec
+		want int32
+	}{
+		{LengthSpec{Dist: "normal", Mean: pointer(5.9), Stddev: pointer(0.0)}, 5},
+		{LengthSpec{Dist: "lognormal", Mean: pointer(5.7), Sigma: pointer(0.001)}, 6},
+		{LengthSpec{Dist: "lognormal", Mean: pointer(5.3), Sigma: pointer(0.001)}, 5},
+	} {
+		l, err := c.spec.Length()
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := sim.Seed(1).Stream("x")
+		for range 100 {
+			if n := l.Draw(src, 0); n != c.want {
+				t.Fatalf("%s of mean %g drew %d, want %d", c.spec.Dist, *c.spec.Mean, n, c.want)
+			}
+		}
+	}
+}
