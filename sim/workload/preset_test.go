@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"servesim/internal/strict"
 	"servesim/sim/workload"
 )
 
@@ -253,6 +256,23 @@ func TestKeysReplaceThoseOfAPreset(t *testing.T) {
 	for i, r := range short {
 		if r.Output != 9 || r.Prompt != base[i].Prompt || r.Arrival != base[i].Arrival {
 			t.Errorf("request %d is %+v, of the preset %+v", i, r, base[i])
+		}
+	}
+}
+
+// TestPresetsReadBack: a resolved preset, written as TOML, is the same Spec.
+func TestPresetsReadBack(t *testing.T) {
+	for _, p := range workload.Presets() {
+		spec, err := workload.Spec{Preset: p.Name}.Resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := workload.ParseSpec(p.Name, strict.Encode(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(spec, again); diff != "" {
+			t.Errorf("%s:\n%s", p.Name, diff)
 		}
 	}
 }
