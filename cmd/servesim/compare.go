@@ -132,6 +132,9 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		plans[i] = p
 	}
 	for i, p := range plans {
+		if p.scenario.Workload.Trace == stdinPath {
+			return usagef("standard input can be read only once, and compare replays its trace %d times; write it to a file first", len(plans))
+		}
 		if a, b := plans[0].goodput.String(), p.goodput.String(); a != b {
 			return usagef("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", o.labels[0], a, o.labels[i], b)
 		}

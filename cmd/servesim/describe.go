@@ -15,8 +15,11 @@ func (r *result) lines() []string {
 	if r.trace != nil {
 		l.trace(r.trace)
 	}
+	if keys := r.plan.scenario.Transform.keys(); keys != "" {
+		l.item("Transform", "%s", keys)
+	}
 	for _, c := range r.counts {
-		l.item("Transform", "%s: %s", c.What, grouped(c.N))
+		l.item("", "%s: %s", c.What, grouped(c.N))
 	}
 	if r.outside > 0 {
 		l.item("Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)

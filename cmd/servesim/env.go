@@ -58,8 +58,3 @@ func (e env) complain(err error) {
 		fmt.Fprintf(e.stderr, "servesim: %s\n", strings.TrimRight(line, "\n"))
 	}
 }
-
-// warn writes a warning to stderr.
-func (e env) warn(format string, args ...any) {
-	fmt.Fprintf(e.stderr, "servesim: warning: "+format+"\n", args...)
-}

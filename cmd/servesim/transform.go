@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"servesim/internal/strict"
 	"servesim/sim"
@@ -31,6 +32,9 @@ type transformSection struct {
 	// Class labels every request.
 	Class string `toml:"class"`
 }
+
+// keys returns the keys that t gives, on one line, or "".
+func (t *transformSection) keys() string { return strings.Join(strict.Pairs(*t), ", ") }
 
 // check returns the faults of t's values.
 func (t *transformSection) check() []strict.Fault {

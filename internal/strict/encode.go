@@ -30,8 +30,8 @@ func Encode(v any) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n[%s]\n", bareKey(f.name))
-		for _, p := range pairs(reflect.Indirect(x)) {
-			fmt.Fprintf(&b, "%s = %s\n", p.key, p.value)
+		for _, p := range Pairs(reflect.Indirect(x).Interface()) {
+			b.WriteString(p + "\n")
 		}
 	}
 	return b.String()
@@ -57,25 +57,27 @@ func absent(x reflect.Value) bool {
 	return x.IsZero()
 }
 
-// A pair is a key of a table and its value, both as TOML writes them.
-type pair struct{ key, value string }
-
-// pairs returns what the struct or map x has to say.
-func pairs(x reflect.Value) []pair {
-	var list []pair
+// Pairs returns what the struct or map v has to say, as Encode writes it in a
+// section: "key = value" each.
+func Pairs(v any) []string {
+	x := reflect.ValueOf(v)
+	var list []string
+	add := func(name string, value reflect.Value) {
+		list = append(list, bareKey(name)+" = "+literal(value))
+	}
 	if x.Kind() == reflect.Map {
 		items := map[string]reflect.Value{}
 		for _, k := range x.MapKeys() {
 			items[k.String()] = x.MapIndex(k)
 		}
 		for _, k := range slices.Sorted(maps.Keys(items)) {
-			list = append(list, pair{bareKey(k), literal(items[k])})
+			add(k, items[k])
 		}
 		return list
 	}
 	for _, f := range tomlFields(x.Type()) {
-		if v := x.FieldByIndex(f.index); !absent(v) {
-			list = append(list, pair{bareKey(f.name), literal(v)})
+		if value := x.FieldByIndex(f.index); !absent(value) {
+			add(f.name, value)
 		}
 	}
 	return list
@@ -104,12 +106,7 @@ func literal(x reflect.Value) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case reflect.Struct, reflect.Map:
-		list := pairs(x)
-		items := make([]string, len(list))
-		for i, p := range list {
-			items[i] = p.key + " = " + p.value
-		}
-		return "{ " + strings.Join(items, ", ") + " }"
+		return "{ " + strings.Join(Pairs(x.Interface()), ", ") + " }"
 	}
 	return fmt.Sprint(x.Interface())
 }

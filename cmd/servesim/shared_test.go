@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shared returns the path of a recorded trace, or skips the test.
+func shared(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "traces", name))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Skipf("../shared/traces/%s is not here, so the recorded trace isn't replayed", name)
+	}
+	return path
+}
+
+// TestRecordedTracesAreAccountedFor replays whole recorded traces: every row
+// becomes a request that ends in an outcome.
+func TestRecordedTracesAreAccountedFor(t *testing.T) {
+	for _, c := range []struct{ trace, flags, rows string }{
+		{"azure/AzureLLMInferenceTrace_conv.csv", "--model Llama-3.1-8B --tp 1 --dtype bf16", "19,366"},
+		{"azure/AzureLLMInferenceTrace_code.csv", "--model Llama-3.1-8B --tp 1 --dtype bf16", "8,819"},
+		{"mooncake/conversation_trace.jsonl", "--gpu h100", "12,031"},
+		{"mooncake/conversation_trace.jsonl", "--gpu b200", "12,031"},
+	} {
+		args := append([]string{"run", "--trace", shared(t, c.trace)}, strings.Split(c.flags, " ")...)
+		out := ok(t, args...)
+		for _, want := range []string{c.rows + " rows, " + c.rows + " requests", "Requests    " + c.rows + ": " + c.rows + " completed"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s %s: the output lacks %q:\n%s", c.trace, c.flags, want, out)
+			}
+		}
+	}
+}
+
+// TestExamples runs every scenario of the folder examples.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.toml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, f := range files {
+		if out := ok(t, "run", f); strings.Contains(out, "Requests    0") {
+			t.Errorf("%s: nothing ran:\n%s", f, out)
+		}
+	}
+}
