@@ -87,7 +87,7 @@ func bit128(hi, lo uint64, i int) bool {
 // anyBelow tells whether hi·2⁶⁴ + lo has a bit below bit i, i of 1 or more.
 func anyBelow(hi, lo uint64, i int) bool {
 	if i >= 64 {
-		return lo != 0 || hi<<(128-i) != 0 && i > 64
+		return lo != 0 || hi<<(128-i) != 0
 	}
 	return lo<<(64-i) != 0
 }

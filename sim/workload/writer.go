@@ -120,7 +120,7 @@ func appendSeconds(b []byte, d sim.Duration) []byte {
 // appendQuoted appends s as a JSON string.
 func appendQuoted(b []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
 			quoted, _ := json.Marshal(s) // a string never fails
 			return append(b, quoted...)
 		}
