@@ -106,23 +106,6 @@ func (b *batch) pushFront(l *list, h Handle) {
 	l.n++
 }
 
-// pushBefore puts h before at, or at the end if at is nobody.
-func (b *batch) pushBefore(l *list, h, at Handle) {
-	if at == nobody {
-		b.pushBack(l, h)
-		return
-	}
-	before := b.seqs[at].prev
-	if before == nobody {
-		b.pushFront(l, h)
-		return
-	}
-	s := &b.seqs[h]
-	s.prev, s.next = before, at
-	b.seqs[before].next, b.seqs[at].prev = h, h
-	l.n++
-}
-
 func (b *batch) remove(l *list, h Handle) {
 	s := &b.seqs[h]
 	if s.prev == nobody {
