@@ -12,14 +12,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Open opens the trace at path, or standard input if path is "-". It unwraps
+// stdinName stands for standard input in errors and reports.
+const stdinName = "standard input"
+
+// Open opens the trace at path, or opt.Stdin if path is "-". It unwraps
 // gzip and zstd, tells the format from the first 64 KiB and returns a Source
 // that reads on as it is asked, in constant memory but for three things that
 // grow: a trace that is sorted, session names, and ids that do not count up.
 // The caller closes it. Errors are *Fault.
 func Open(path string, opt Options) (*Trace, error) {
 	if path == "-" {
-		return Read(os.Stdin, "standard input", opt)
+		if opt.Stdin == nil {
+			return nil, &Fault{File: stdinName, Found: "none here", Want: "a file"}
+		}
+		return Read(opt.Stdin, stdinName, opt)
 	}
 	f, err := os.Open(path)
 	if err == nil {

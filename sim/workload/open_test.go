@@ -97,6 +97,20 @@ func quoteAll(text string) string {
 	return b.String()
 }
 
+// Quoted fields are put together in memory that does not grow with the trace.
+func TestQuotedRowsInConstantMemory(t *testing.T) {
+	tr, err := Read(strings.NewReader(quoteAll(azureHead+strings.Repeat(first, 1000))), "t.csv", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := drain(tr); err != nil || len(all) != 1000 {
+		t.Fatal(len(all), err)
+	}
+	if n := cap(tr.rows.(*azureRows).plain); n > 10*len(first) {
+		t.Errorf("%d bytes are kept for rows of %d", n, len(first))
+	}
+}
+
 // zoned appends zone to the stamp of every row.
 func zoned(text, zone string) string {
 	var b strings.Builder
@@ -183,6 +197,16 @@ func TestOpenFiles(t *testing.T) {
 	}
 	if err := tr.Close(); err != nil {
 		t.Error(err)
+	}
+	tr, err = Open("-", Options{Stdin: strings.NewReader(gzipped(threeRows))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = drain(tr); err != nil || len(got) != 3 || tr.Report().File != "standard input" {
+		t.Errorf("%d requests, %v, %+v", len(got), err, tr.Report())
+	}
+	if _, err := Open("-", Options{}); err == nil || err.Error() != "standard input: found none here, want a file" {
+		t.Errorf("got %v", err)
 	}
 	if _, err := Open(dir, Options{}); err == nil || err.Error() != dir+": is a directory; give a trace file" {
 		t.Errorf("got %v", err)

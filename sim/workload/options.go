@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"io"
 	"slices"
 	"strconv"
 )
@@ -40,6 +41,8 @@ type Options struct {
 	Sort bool
 	// ZeroTokens says what becomes of rows with 0 tokens.
 	ZeroTokens ZeroRule
+	// Stdin is what Open reads for the path "-"; nil makes that path a Fault.
+	Stdin io.Reader
 	// BlockTokens is the number of tokens that a hash id of a Mooncake trace
 	// covers; 0 is 512.
 	BlockTokens int32

@@ -17,7 +17,7 @@ type Opener func() (Source, error)
 // opened twice, so path must not be "-".
 func Reopen(path string, opt Options) (Opener, error) {
 	if path == "-" {
-		return nil, &Fault{File: "standard input", Found: "a stream", Want: "a file, because it is read more than once",
+		return nil, &Fault{File: stdinName, Found: "a stream", Want: "a file, because it is read more than once",
 			Fix: "write it to a file first"}
 	}
 	return func() (Source, error) { return Open(path, opt) }, nil
