@@ -93,9 +93,9 @@ func (d Duration) String() string {
 // s, ms, us, ns or ps: "250ms", "1h30m", "-1.5s". "0" needs no unit. Digits
 // below a picosecond are an error, as is a value outside the range of Duration.
 func ParseDuration(s string) (Duration, error) {
-	rest, neg := s, false
+	rest, most := s, uint64(math.MaxInt64)
 	if strings.HasPrefix(rest, "-") {
-		rest, neg = rest[1:], true
+		rest, most = rest[1:], 1<<63
 	}
 	if rest == "0" {
 		return 0, nil
@@ -103,65 +103,67 @@ func ParseDuration(s string) (Duration, error) {
 	if rest == "" {
 		return 0, fmt.Errorf("%q is not a duration; write a number and a unit, such as 250ms or 1.5s", s)
 	}
-	var total Duration
+	var total uint64 // picoseconds, without the sign
 	for rest != "" {
 		d, tail, err := leadingDuration(rest)
 		if err != nil {
 			return 0, fmt.Errorf("%q is not a duration: %w", s, err)
 		}
-		if total > MaxDuration-d {
+		if d > most-total {
 			return 0, fmt.Errorf("%q is longer than the 106 days that a run can last", s)
 		}
 		total, rest = total+d, tail
 	}
-	if neg {
-		total = -total
+	if most > math.MaxInt64 {
+		return -Duration(total), nil
 	}
-	return total, nil
+	return Duration(total), nil
 }
 
-// leadingDuration reads the first number and unit of s and returns what follows.
-func leadingDuration(s string) (d Duration, tail string, err error) {
+// leadingDuration reads the first number and unit of s, at most 1<<63
+// picoseconds, and returns what follows.
+func leadingDuration(s string) (ps uint64, tail string, err error) {
 	i := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
 	if i <= 0 {
 		return 0, "", fmt.Errorf("a number needs a unit of h, m, s, ms, us, ns or ps")
 	}
 	number, tail := s[:i], s[i:]
-	j := strings.IndexFunc(tail, func(r rune) bool { return r < 'a' || r > 'z' })
+	j := strings.IndexFunc(tail, func(r rune) bool { return r == '.' || '0' <= r && r <= '9' })
 	if j < 0 {
 		j = len(tail)
 	}
 	name, tail := tail[:j], tail[j:]
 	for _, unit := range durationUnits() {
 		if unit.name == name {
-			d, err = scale(number, unit.size)
-			return d, tail, err
+			ps, err = scale(number, uint64(unit.size))
+			return ps, tail, err
 		}
 	}
 	return 0, "", fmt.Errorf("unknown unit %q; the units are h, m, s, ms, us, ns and ps", name)
 }
 
-// scale returns the decimal number times unit, exactly.
-func scale(number string, unit Duration) (Duration, error) {
+// scale returns the decimal number times unit picoseconds, exactly.
+func scale(number string, unit uint64) (uint64, error) {
+	const most = 1 << 63
 	whole, frac, _ := strings.Cut(number, ".")
 	if strings.Contains(frac, ".") || whole+frac == "" {
 		return 0, fmt.Errorf("%q is not a decimal number", number)
 	}
-	var n Duration
+	var n uint64
 	if whole != "" {
-		w, err := strconv.ParseInt(whole, 10, 64)
-		if err != nil || Duration(w) > MaxDuration/unit {
+		w, err := strconv.ParseUint(whole, 10, 64)
+		if err != nil || w > most/unit {
 			return 0, fmt.Errorf("%q is longer than the 106 days that a run can last", number)
 		}
-		n = Duration(w) * unit
+		n = w * unit
 	}
 	for _, c := range frac {
-		digit := Duration(c - '0')
-		if digit != 0 && unit%10 != 0 {
+		digit := uint64(c - '0')
+		if digit != 0 && (unit == 0 || unit%10 != 0) {
 			return 0, fmt.Errorf("%q has digits below a picosecond", number)
 		}
 		unit /= 10
-		if n > MaxDuration-digit*unit {
+		if digit*unit > most-n {
 			return 0, fmt.Errorf("%q is longer than the 106 days that a run can last", number)
 		}
 		n += digit * unit
