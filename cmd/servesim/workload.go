@@ -107,24 +107,18 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 	if w.Trace == "" {
 		return w.Spec.Source(seed)
 	}
-	if w.Trace != stdinPath {
-		t, err := workload.Open(w.Trace, w.options())
-		if err != nil {
-			return nil, err
-		}
-		if in.trace == nil {
-			in.trace = t
-		}
-		return t, nil
-	}
-	if in.trace != nil {
+	if w.Trace == stdinPath && in.trace != nil {
 		return nil, errors.New("workload.trace is standard input, which can be read only once; write it to a file first")
 	}
-	t, err := workload.Read(e.stdin, "standard input", w.options())
+	o := w.options()
+	o.Stdin = e.stdin
+	t, err := workload.Open(w.Trace, o)
 	if err != nil {
 		return nil, err
 	}
-	in.trace = t
+	if in.trace == nil {
+		in.trace = t
+	}
 	return t, nil
 }
 
