@@ -181,7 +181,7 @@ func TestProgressShowsOnlyWhatLasts(t *testing.T) {
 	var quick, slow bytes.Buffer
 	for out, ago := range map[*bytes.Buffer]time.Duration{&quick: 0, &slow: 2 * showAfter} {
 		p := newProgress(out, "simulating", 4*checkEvery)
-		p.began = p.began.Add(-ago)
+		p.out.began = p.out.began.Add(-ago)
 		for range 2 * checkEvery {
 			if err := p.Request(&observe.Request{}); err != nil {
 				t.Fatal(err)
