@@ -114,11 +114,18 @@ type runSection struct {
 // text returns the scenario as the TOML file that reads back to it.
 func (s *scenario) text() string { return strict.Encode(*s) }
 
-// hash returns the SHA-256 of the scenario's text, in which a trace counts by
-// its name and not by its folder, so that it's the same on every machine.
+// hash returns the SHA-256 of the scenario's text, in which files count by
+// their names and not by their folders, so that it's the same on every machine.
 func (s *scenario) hash() string {
 	c := *s
-	c.Workload.Trace = filepath.Base(c.Workload.Trace)
-	sum := sha256.Sum256([]byte(c.text()))
+	for _, path := range []*string{&c.Workload.Trace, &c.Hardware.GPU, &c.Model.Name} {
+		*path = filepath.Base(*path)
+	}
+	return digest(c.text())
+}
+
+// digest returns the SHA-256 of text, in hexadecimal.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

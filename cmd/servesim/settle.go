@@ -20,7 +20,6 @@ import (
 type plan struct {
 	scenario *scenario
 	machine  machine
-	preset   scheduler.Preset
 	cost     *gpu.StepTime
 	ledger   *gpu.Ledger
 	config   scheduler.Config
@@ -87,7 +86,6 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 	if err != nil {
 		return []strict.Fault{{Key: "engine.policy", Text: unknownName("engine version", s.Engine.Policy, policyNames())}}
 	}
-	p.preset = preset
 	faults := s.Engine.lacking(preset)
 	if !sound || len(faults) > 0 {
 		return faults

@@ -67,13 +67,15 @@ func (r *result) judge() error {
 	return nil
 }
 
-// header names a run in its records.
+// header names a run in its records, the GPU profile and the model with the
+// first 12 digits of the SHA-256 of what they say.
 func (p *plan) header() observe.Header {
-	s := p.scenario
+	s, m := p.scenario, p.machine
+	short := func(what any) string { return digest(fmt.Sprintf("%+v", what))[:12] }
 	return observe.Header{
 		Version: version(), Seed: *s.Seed, Scenario: s.hash(),
-		Profile: fmt.Sprintf("%s TP%d", p.machine.profile.Name, *s.Hardware.TensorParallelSize),
-		Model:   fmt.Sprintf("%s %s", p.machine.model.Name, p.machine.weights),
+		Profile: fmt.Sprintf("%s TP%d (%s)", m.profile.Name, *s.Hardware.TensorParallelSize, short(*m.profile)),
+		Model:   fmt.Sprintf("%s %s (%s)", m.model.Name, m.weights, short(*m.model)),
 		Policy:  s.Engine.Policy,
 	}
 }
