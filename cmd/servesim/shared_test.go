@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// shared returns the path of a recorded trace, or skips the test.
+// shared returns the path of something recorded, or skips the test.
 func shared(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "traces", name))
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", name))
 	if err == nil {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		t.Skipf("../shared/traces/%s is not here, so the recorded trace isn't replayed", name)
+		t.Skipf("../shared/%s is not here, so what it recorded isn't replayed", name)
 	}
 	return path
 }
@@ -29,13 +29,29 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 		{"mooncake/conversation_trace.jsonl", "--gpu h100", "12,031"},
 		{"mooncake/conversation_trace.jsonl", "--gpu b200", "12,031"},
 	} {
-		args := append([]string{"run", "--trace", shared(t, c.trace)}, strings.Split(c.flags, " ")...)
+		args := append([]string{"run", "--trace", shared(t, "traces/"+c.trace)}, strings.Split(c.flags, " ")...)
 		out := ok(t, args...)
 		for _, want := range []string{c.rows + " rows, " + c.rows + " requests", "Requests    " + c.rows + ": " + c.rows + " completed"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s %s: the output lacks %q:\n%s", c.trace, c.flags, want, out)
 			}
 		}
+	}
+}
+
+// TestConform replays recorded schedules through the policies they were
+// recorded from, and through another, from which they differ.
+func TestConform(t *testing.T) {
+	named, random := shared(t, "vectors/named.json"), shared(t, "vectors/random.json")
+	out := ok(t, "conform", named, random)
+	for _, want := range []string{named + ": 64 of 64 replayed", random + ": 105 of 105 replayed", "skipped", "prefix caching"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	o := do(t, "conform", named, "--policy", "vllm@0.11")
+	if o.code != exitFailed || !strings.Contains(o.stdout, "differs") {
+		t.Errorf("the wrong version: exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
 
