@@ -3,7 +3,6 @@ package observe
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -367,6 +366,6 @@ func TestWriterAllocatesNothingARecord(t *testing.T) {
 		}
 	})
 	if n != 0 {
-		t.Error(fmt.Sprintf("%v allocations for a request and a step", n))
+		t.Errorf("%v allocations for a request and a step", n)
 	}
 }

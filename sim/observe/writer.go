@@ -59,7 +59,7 @@ func (w *Writer) line(e *encoder, what string) error {
 
 // Request implements Sink.
 func (w *Writer) Request(r *Request) error {
-	if int(r.Outcome) >= len(outcomeNames()) {
+	if r.Outcome > Unfinished {
 		return fmt.Errorf("write records: request %d: unknown outcome %d", r.ID, r.Outcome)
 	}
 	e := encoder{buf: append(w.buf[:0], `{"type":"request"`...)}
