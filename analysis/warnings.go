@@ -80,6 +80,8 @@ type Metric struct {
 	Name, Key string
 	// Definition says what it is, in terms of a request's record.
 	Definition string
+	// Part tells that it is a part of the metric before it that is none.
+	Part bool
 	*Distribution
 }
 
@@ -87,13 +89,13 @@ type Metric struct {
 // TTFT after it.
 func (r *Report) Metrics() []Metric {
 	return []Metric{
-		{"TTFT", "ttft", "first token - arrival, = network + queue + prefill; completed requests", &r.TTFT},
-		{"network", "network", "sent - arrival", &r.Network},
-		{"queue", "queue", "scheduled - sent", &r.Queue},
-		{"prefill", "prefill", "first token - scheduled", &r.Prefill},
-		{"TPOT", "tpot", "(last token - first token) / (output - 1), one value a request with output >= 2", &r.TPOT},
-		{"ITL", "itl", "time between two successive tokens, one value a gap, all requests", &r.ITL},
-		{"worst gap", "max_gap", "longest ITL of a request, one value a request with output >= 2", &r.MaxGap},
-		{"E2E", "e2e", "last token - arrival + network of the answer; completed requests", &r.E2E},
+		{"TTFT", "ttft", "first token - arrival, = network + queue + prefill; completed requests", false, &r.TTFT},
+		{"network", "network", "sent - arrival", true, &r.Network},
+		{"queue", "queue", "scheduled - sent", true, &r.Queue},
+		{"prefill", "prefill", "first token - scheduled", true, &r.Prefill},
+		{"TPOT", "tpot", "(last token - first token) / (output - 1), one value a request with output >= 2", false, &r.TPOT},
+		{"ITL", "itl", "time between two successive tokens, one value a gap, all requests", false, &r.ITL},
+		{"worst gap", "max_gap", "longest ITL of a request, one value a request with output >= 2", false, &r.MaxGap},
+		{"E2E", "e2e", "last token - arrival + network of the answer; completed requests", false, &r.E2E},
 	}
 }

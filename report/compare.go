@@ -48,64 +48,66 @@ func (p *page) warningsOf(runs []analysis.Run) {
 // metric below each other. Two runs get a column for the change.
 func (p *page) sideBySide(c *analysis.Comparison) {
 	t := table{left: 2}
-	head := []string{"Latency, ms", ""}
-	for _, r := range c.Runs {
-		head = append(head, r.Name)
-	}
-	if len(c.Runs) == 2 {
-		head = append(head, "change")
-	}
-	t.add(head...)
+	t.heading([]string{"Latency, ms", ""}, c.Runs, len(c.Runs) == 2)
+	var defined []analysis.Metric
 	for k, m := range c.Runs[0].Report.Metrics() {
-		var all []analysis.Metric
-		for _, r := range c.Runs {
-			all = append(all, r.Report.Metrics()[k])
+		if m.Part {
+			continue
 		}
-		t.metric(m, all)
+		t.metric(m, nth(c.Runs, k))
+		defined = append(defined, m)
 	}
 	t.write(p)
 	p.line("")
-	for _, m := range c.Runs[0].Report.Metrics() {
+	for _, m := range defined {
 		p.item(m.Name, "%s", m.Definition)
 	}
 	p.line("")
 }
 
+// nth returns the k-th metric of each run.
+func nth(runs []analysis.Run, k int) []analysis.Metric {
+	var all []analysis.Metric
+	for _, r := range runs {
+		all = append(all, r.Report.Metrics()[k])
+	}
+	return all
+}
+
 // metric adds the rows of one metric, m, in all runs.
 func (t *table) metric(m analysis.Metric, all []analysis.Metric) {
-	rows := []string{"count", "mean"}
 	ps := percentiles(all)
-	for _, q := range ps {
-		rows = append(rows, q.String())
-	}
-	for i, label := range append(rows, "max") {
-		row := []string{"", label}
-		if i == 0 {
-			row[0] = m.Name
-		}
+	row := func(label string, value func(analysis.Metric) sim.Duration) {
+		cells := []string{"", label}
 		var values []sim.Duration
 		for _, a := range all {
-			d, ok := a.Mean, a.OK
-			switch {
-			case i == 0:
-				row = append(row, grouped(a.Count))
-				continue
-			case ok && i > 1 && i < len(ps)+2:
-				d = a.Quantiles[i-2].Value
-			case i > 1:
-				d = a.Max
-			}
-			if !ok {
-				row = append(row, "no data")
+			if !a.OK {
+				cells = append(cells, "no data")
 				continue
 			}
-			row, values = append(row, milliseconds(d)), append(values, d)
+			values = append(values, value(a))
+			cells = append(cells, milliseconds(value(a)))
 		}
 		if len(all) == 2 && len(values) == 2 {
-			row = append(row, change(values[0], values[1]))
+			cells = append(cells, change(values[0], values[1]))
 		}
-		t.add(row...)
+		t.add(cells...)
 	}
+	t.add(append([]string{m.Name, "count"}, counts(all)...)...)
+	row("mean", func(a analysis.Metric) sim.Duration { return a.Mean })
+	for i, q := range ps {
+		row(q.String(), func(a analysis.Metric) sim.Duration { return a.Quantiles[i].Value })
+	}
+	row("max", func(a analysis.Metric) sim.Duration { return a.Max })
+}
+
+// counts returns the number of values of each metric.
+func counts(all []analysis.Metric) []string {
+	var cells []string
+	for _, a := range all {
+		cells = append(cells, grouped(a.Count))
+	}
+	return cells
 }
 
 // change prints by how much b differs from a: in per cent, or as a factor where
@@ -142,11 +144,13 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 		{"busy", func(r *analysis.Report) string { return percent(r.Engine.Utilisation) }},
 	}
 	t := table{left: 1}
-	head := []string{"Other"}
-	for _, r := range c.Runs {
-		head = append(head, r.Name)
+	t.heading([]string{"Other"}, c.Runs, false)
+	t.goodput(c)
+	for k, m := range c.Runs[0].Report.Metrics() {
+		if m.Part {
+			t.part(m.Name, nth(c.Runs, k))
+		}
 	}
-	t.add(head...)
 	for _, row := range rows {
 		cells := []string{row.name}
 		for _, r := range c.Runs {
@@ -154,13 +158,31 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 		}
 		t.add(cells...)
 	}
-	t.goodput(c)
 	t.write(p)
 	p.line("")
 	if g := c.Runs[0].Report.Goodput; g != nil {
 		p.item("goodput", "share of all requests, failed ones included, that met all of %s (ms)", g.Limits)
 		p.line("")
 	}
+}
+
+// part adds the mean and the highest percentile of a part of a metric.
+func (t *table) part(name string, all []analysis.Metric) {
+	ps := percentiles(all)
+	if len(ps) == 0 {
+		return
+	}
+	last := len(ps) - 1
+	mean, high := []string{name + " mean, ms"}, []string{name + " " + ps[last].String() + ", ms"}
+	for _, a := range all {
+		if !a.OK {
+			mean, high = append(mean, "no data"), append(high, "no data")
+			continue
+		}
+		mean, high = append(mean, milliseconds(a.Mean)), append(high, milliseconds(a.Quantiles[last].Value))
+	}
+	t.add(mean...)
+	t.add(high...)
 }
 
 // goodput adds the shares of requests that met the limits.

@@ -134,7 +134,7 @@ func TestTextReportsAFullDisk(t *testing.T) {
 
 func TestNumbersReadWell(t *testing.T) {
 	for want, d := range map[string]sim.Duration{
-		"0": 0, "1e-09": 1, "0.001": sim.Microsecond, "9.999": 9_999 * sim.Microsecond, "10.00": 9_999_600 * sim.Nanosecond,
+		"0": 0, "<0.001": 1, "0.001": sim.Microsecond, "9.999": 9_999 * sim.Microsecond, "10.00": 9_999_600 * sim.Nanosecond,
 		"99.99": 99_990 * sim.Microsecond, "100.0": 100 * sim.Millisecond, "1,000": 999_960 * sim.Microsecond,
 		"12,346": 12_345_678 * sim.Microsecond, "-1.500": -1500 * sim.Microsecond,
 	} {

@@ -144,8 +144,7 @@ func percentiles(metrics []analysis.Metric) []analysis.Percentile {
 // latencyRow is the row of m, with n percentiles.
 func latencyRow(m analysis.Metric, n int) []string {
 	name := m.Name
-	switch m.Key {
-	case "network", "queue", "prefill":
+	if m.Part {
 		name = "  " + name
 	}
 	if !m.OK {
@@ -220,14 +219,10 @@ func (p *page) warnings(list []analysis.Warning) {
 
 // milliseconds prints d in milliseconds: three decimals below 10, two below 100,
 // one below 1,000, none above. What is not 0 never prints as 0.
-func milliseconds(d sim.Duration) string {
-	if d != 0 && d < sim.Microsecond/2 && d > -sim.Microsecond/2 {
-		return strconv.FormatFloat(d.Milliseconds(), 'g', 2, 64)
-	}
-	return number(d.Milliseconds())
-}
+func milliseconds(d sim.Duration) string { return number(d.Milliseconds()) }
 
 // number prints x with about four digits, thousands grouped, "no data" for NaN.
+// What is nearer to 0 than 0.001, and is not 0, prints as that.
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "no data"
@@ -236,8 +231,10 @@ func number(x float64) string {
 	switch {
 	case x == 0:
 		return "0"
-	case a < 0.0005:
-		return strconv.FormatFloat(x, 'g', 2, 64)
+	case x > 0 && x < 0.0005:
+		return "<0.001"
+	case x < 0 && x > -0.0005:
+		return ">-0.001"
 	case a < 9.9995:
 		return strconv.FormatFloat(x, 'f', 3, 64)
 	case a < 99.995:

@@ -146,10 +146,15 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 	if o.json {
 		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: inputsOf(results)})
 	}
-	if err := o.writePreamble(results); err != nil {
+	common, own := o.describe(results)
+	if _, err := io.WriteString(o.env.stdout, common); err != nil {
 		return err
 	}
-	return report.CompareText(o.env.stdout, c)
+	if err := report.CompareText(o.env.stdout, c); err != nil {
+		return err
+	}
+	_, err = io.WriteString(o.env.stdout, own)
+	return err
 }
 
 // simulate runs every plan and pairs their requests.
@@ -169,14 +174,13 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*plan, ps []analy
 	return results, c, err
 }
 
-// writePreamble says what ran: first what is common to all, then what is each
-// one's own.
-func (o *compareOptions) writePreamble(results []*result) error {
+// describe says what ran: what is common to all, and what is each one's own.
+func (o *compareOptions) describe(results []*result) (common, own string) {
 	all := make([][]string, len(results))
 	for i, r := range results {
 		all[i] = r.lines()
 	}
-	common := func(line string) bool {
+	shared := func(line string) bool {
 		for _, lines := range all {
 			if !slices.Contains(lines, line) {
 				return false
@@ -184,21 +188,19 @@ func (o *compareOptions) writePreamble(results []*result) error {
 		}
 		return true
 	}
-	var b strings.Builder
+	var head, tail strings.Builder
 	for _, line := range all[0] {
-		if common(line) {
-			b.WriteString(line + "\n")
+		if shared(line) {
+			head.WriteString(line + "\n")
 		}
 	}
 	for i, lines := range all {
-		b.WriteString("\n" + o.labels[i] + "\n")
+		tail.WriteString(o.labels[i] + "\n")
 		for _, line := range lines {
-			if !common(line) {
-				b.WriteString("  " + line + "\n")
+			if !shared(line) {
+				tail.WriteString("  " + line + "\n")
 			}
 		}
 	}
-	b.WriteString("\n")
-	_, err := io.WriteString(o.env.stdout, b.String())
-	return err
+	return head.String() + "\n", tail.String()
 }

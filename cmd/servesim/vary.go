@@ -3,7 +3,7 @@ package main
 import "strings"
 
 // An alternative is one scenario of a comparison: the settings that make it
-// differ from the common one, and how the command line spells them.
+// differ from the common one, and what tables call it.
 type alternative struct {
 	label    string
 	settings []setting
@@ -22,13 +22,13 @@ func parseVary(text string) ([]alternative, error) {
 	var list []alternative
 	last := ""
 	for _, part := range splitTop(text, ',') {
-		alt := alternative{label: part}
 		if !strings.Contains(part, "=") {
 			if last == "" {
 				return nil, usagef("--vary %s: begin with a key, such as max_num_batched_tokens=8192,2048", text)
 			}
 			part = last + "=" + part
 		}
+		alt := alternative{label: part}
 		for _, one := range splitPlus(part) {
 			s, err := parseSetting(one)
 			if err != nil {

@@ -34,7 +34,7 @@ func TestVerbsPassWhatTheyWereAsked(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	want := "gpu=h100+seed=1|gpu=h100+2|b200+seed=1|b200+2"
+	want := "gpu=h100+seed=1|gpu=h100+seed=2|gpu=b200+seed=1|gpu=b200+seed=2"
 	if got := strings.Join(compare.labels, "|"); got != want {
 		t.Errorf("labels %s, want %s", got, want)
 	}
