@@ -1,0 +1,234 @@
+package scheduler_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"servesim/sim/scheduler"
+)
+
+// good returns a configuration without faults.
+func good(t *testing.T, preset string) scheduler.Config {
+	t.Helper()
+	p, err := scheduler.FindPreset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Config
+	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen, c.NumGPUBlocks = 2048, 256, 4096, 100
+	return c
+}
+
+func TestCheck(t *testing.T) {
+	v1 := func(change func(*scheduler.Config)) scheduler.Config {
+		c := good(t, "vllm@0.20")
+		change(&c)
+		return c
+	}
+	v0 := func(change func(*scheduler.Config)) scheduler.Config {
+		c := good(t, "vllm@0.8-v0")
+		change(&c)
+		return c
+	}
+	type config = scheduler.Config
+	for _, c := range []struct {
+		config scheduler.Config
+		want   string
+	}{
+		{v1(func(*config) {}), ""},
+		{v0(func(*config) {}), ""},
+		{v1(func(c *config) { c.NumGPUBlocks = 2 }), ""},
+		{v0(func(c *config) { c.NumGPUBlocks = 1 }), ""},
+		{v1(func(c *config) { c.Unchunked, c.Victim = scheduler.UnchunkedSkip, scheduler.VictimShift }), ""},
+		{v1(func(c *config) { c.Unchunked = scheduler.UnchunkedIgnore }), ""},
+		{v1(func(c *config) { c.MaxNumPartialPrefills, c.MaxLongPartialPrefills = 0, 0 }), ""}, // V0's
+		{v0(func(c *config) { c.Unchunked, c.Victim = "", "" }), ""},                           // V1's
+		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0`},
+		{v1(func(c *config) { c.MaxNumBatchedTokens = 0 }), "max_num_batched_tokens: found 0; it must be at least 1"},
+		{v1(func(c *config) { c.MaxNumSeqs = -1 }), "max_num_seqs: found -1; it must be at least 1"},
+		{v1(func(c *config) { c.MaxModelLen = 0 }), "max_model_len: found 0; it must be at least 1"},
+		{v1(func(c *config) { c.BlockSize = 0 }), "block_size: found 0; it must be at least 1"},
+		{v1(func(c *config) { c.NumGPUBlocks = 1 }),
+			"num_gpu_blocks: found 1; vllm-v1 needs at least 2, of which one is the null block, others 1"},
+		{v0(func(c *config) { c.NumGPUBlocks = 0 }),
+			"num_gpu_blocks: found 0; vllm-v1 needs at least 2, of which one is the null block, others 1"},
+		{v1(func(c *config) { c.NumGPUBlocks = math.MaxInt32 + 1 }), "num_gpu_blocks: found 2147483648; at most 2147483647 are supported"},
+		{v1(func(c *config) { c.LongPrefillTokenThreshold = -1 }), "long_prefill_token_threshold: found -1; it must be 0 (no cap) or more"},
+		{v1(func(c *config) { c.SchedulingPolicy = "sjf" }), `scheduling_policy: found "sjf"; it must be fcfs or priority`},
+		{v1(func(c *config) { c.Watermark = -0.1 }), "watermark: found -0.1; it must be at least 0 and less than 1"},
+		{v1(func(c *config) { c.Watermark = 1 }), "watermark: found 1; it must be at least 0 and less than 1"},
+		{v1(func(c *config) { c.Watermark = math.NaN() }), "watermark: found NaN; it must be at least 0 and less than 1"},
+		{v1(func(c *config) { c.Unchunked = "wait" }), `unchunked rule: found "wait"; it must be stop, skip or ignore`},
+		{v1(func(c *config) { c.Victim = "" }), `victim rule: found ""; it must be ghost, restore or shift`},
+		{v0(func(c *config) { c.MaxNumPartialPrefills = 0; c.MaxLongPartialPrefills = 1 }),
+			"max_num_partial_prefills: found 0; it must be at least 1, and at most max_num_batched_tokens (2048) so that each prompt gets a token\n" +
+				"max_long_partial_prefills: found 1; it must be at least 1 and at most max_num_partial_prefills (0)"},
+		{v0(func(c *config) { c.MaxNumPartialPrefills = 2049 }),
+			"max_num_partial_prefills: found 2049; it must be at least 1, and at most max_num_batched_tokens (2048) so that each prompt gets a token"},
+		{v0(func(c *config) { c.MaxLongPartialPrefills = 2 }),
+			"max_long_partial_prefills: found 2; it must be at least 1 and at most max_num_partial_prefills (1)"},
+		{v0(func(c *config) { c.MaxNumSeqs, c.BlockSize, c.SchedulingPolicy = 0, -16, "" }), // all at once
+			"max_num_seqs: found 0; it must be at least 1\nblock_size: found -16; it must be at least 1\n" +
+				`scheduling_policy: found ""; it must be fcfs or priority`},
+	} {
+		err := c.config.Check()
+		if got := text(err); got != c.want {
+			t.Errorf("Check returns\n%s\nwant\n%s", got, c.want)
+		}
+		p, err := scheduler.New(c.config)
+		if got := text(err); got != c.want || (p == nil) != (c.want != "") {
+			t.Errorf("New returns %v and\n%s\nwant\n%s", p, got, c.want)
+		}
+	}
+}
+
+// text returns what err says, or "".
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestOutputLimit: V1 stops when the length reaches max_model_len, V0 when it
+// exceeds it.
+func TestOutputLimit(t *testing.T) {
+	for preset, want := range map[string]int32{"vllm@0.20": 96, "vllm@0.8-v0": 97} {
+		c := good(t, preset)
+		if got := c.OutputLimit(4000); got != want {
+			t.Errorf("%s lets a prompt of 4,000 of 4,096 tokens generate %d; want %d", preset, got, want)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	never := map[string]string{
+		"blocks": "needs more KV blocks than the pool has",
+		"budget": "prompt exceeds max_num_batched_tokens with chunked prefill off",
+	}
+	for _, c := range []struct {
+		what           string
+		change         func(*scheduler.Config)
+		prompt, output int32
+		want           string
+	}{
+		// 99 blocks of 16 hold 1,584 tokens; the last token made is not stored.
+		{"fills the pool", nil, 1500, 85, ""},
+		{"a token over the pool", nil, 1500, 86, never["blocks"]},
+		{"fills the budget", func(c *scheduler.Config) { c.EnableChunkedPrefill, c.MaxNumBatchedTokens = false, 1000 }, 1000, 9, ""},
+		{"over the budget", func(c *scheduler.Config) { c.EnableChunkedPrefill, c.MaxNumBatchedTokens = false, 1000 }, 1001, 9, never["budget"]},
+		{"over the budget, cut", func(c *scheduler.Config) {
+			c.EnableChunkedPrefill, c.MaxNumBatchedTokens, c.LongPrefillTokenThreshold = false, 1000, 500
+		}, 1001, 9, ""},
+		{"over the budget, chunked all the same", func(c *scheduler.Config) {
+			c.EnableChunkedPrefill, c.MaxNumBatchedTokens, c.Unchunked = false, 1000, scheduler.UnchunkedIgnore
+		}, 1001, 9, ""},
+		{"over the pool, as the engine has it", func(c *scheduler.Config) { c.AllowLivelock = true }, 1500, 86, ""},
+	} {
+		config := good(t, "vllm@0.20")
+		if c.change != nil {
+			c.change(&config)
+		}
+		p, err := scheduler.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Fits(scheduler.Seq{Prompt: c.prompt, Output: c.output}); got != c.want {
+			t.Errorf("%s: %d and %d tokens: %q; want %q", c.what, c.prompt, c.output, got, c.want)
+		}
+	}
+}
+
+func TestFindPreset(t *testing.T) {
+	for _, p := range scheduler.Presets() {
+		got, err := scheduler.FindPreset(p.Name)
+		if err != nil || got != p {
+			t.Errorf("FindPreset(%q) returns %+v, %v", p.Name, got, err)
+		}
+		if c := good(t, p.Name); c.Check() != nil {
+			t.Errorf("%s with limits: %v", p.Name, c.Check())
+		}
+		if c := p.Config; c.MaxNumBatchedTokens+c.MaxNumSeqs+c.MaxModelLen != 0 || c.NumGPUBlocks != 0 {
+			t.Errorf("%s sets limits: %+v", p.Name, c)
+		}
+	}
+	_, err := scheduler.FindPreset("vllm@0.9")
+	want := `unknown engine version "vllm@0.9"; the versions are vllm@0.11, vllm@0.20, vllm@main, vllm@0.8-v0`
+	if text(err) != want {
+		t.Errorf("FindPreset returns\n%v\nwant\n%s", err, want)
+	}
+}
+
+// TestVersionSwitches holds what tells the versions apart.
+func TestVersionSwitches(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		reserve     bool // since v0.19
+		unchunked   scheduler.UnchunkedRule
+		victim      scheduler.VictimRule
+		async       bool // by default since v0.14
+		watermark   bool
+		utilization float64 // 0.92 since v0.20
+	}{
+		{"vllm@0.11", false, scheduler.UnchunkedSkip, scheduler.VictimGhost, false, false, 0.9},
+		{"vllm@0.20", true, scheduler.UnchunkedStop, scheduler.VictimRestore, true, false, 0.92},
+		{"vllm@main", true, scheduler.UnchunkedStop, scheduler.VictimShift, true, true, 0.92},
+		{"vllm@0.8-v0", false, "", "", false, true, 0.9},
+	} {
+		p, err := scheduler.FindPreset(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v1 := p.Config.Policy == "vllm-v1"; v1 && (p.Config.Unchunked != c.unchunked || p.Config.Victim != c.victim) ||
+			p.Config.ReserveFullISL != c.reserve || p.AsyncScheduling != c.async || p.Watermarked != c.watermark ||
+			p.GPUMemoryUtilization != c.utilization || p.Config.EnableChunkedPrefill != v1 || p.Config.BlockSize != 16 {
+			t.Errorf("%s is %+v; want %+v", c.name, p, c)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	const gib = 1 << 30
+	h100 := scheduler.Device{Name: "H100-SXM-80GB", MemoryBytes: 80 * gib}
+	a100 := scheduler.Device{Name: "NVIDIA A100-SXM4-80GB", MemoryBytes: 80 * gib}
+	small := scheduler.Device{Name: "A100-40", MemoryBytes: 40 * gib}
+	l40 := scheduler.Device{Name: "L40S", MemoryBytes: 48 * gib}
+	edge := scheduler.Device{Name: "X", MemoryBytes: 70 * gib}
+	below := scheduler.Device{Name: "X", MemoryBytes: 70*gib - 1}
+	for _, c := range []struct {
+		presets      string
+		device       scheduler.Device
+		modelLen     int32
+		chunked      bool
+		tokens, seqs int32
+	}{
+		{"vllm@0.11 vllm@0.20 vllm@main", h100, 131072, true, 8192, 1024},
+		{"vllm@0.11 vllm@0.20 vllm@main", edge, 131072, true, 8192, 1024},
+		{"vllm@0.11 vllm@0.20 vllm@main", below, 131072, true, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", a100, 131072, true, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", small, 131072, true, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", l40, 131072, true, 2048, 256},
+		{"vllm@0.20", h100, 131072, false, 131072, 1024}, // chunked off: a step must hold any prompt
+		{"vllm@0.20", h100, 4096, false, 8192, 1024},
+		{"vllm@0.20", a100, 4096, false, 4096, 256},
+		{"vllm@0.20", a100, 1024, false, 2048, 256},
+		{"vllm@0.20", h100, 4, true, 4096, 1024}, // no more than max_num_seqs × max_model_len
+		{"vllm@0.20", a100, 4, true, 1024, 256},
+		{"vllm@0.20", h100, 1, true, 1024, 1024},
+		{"vllm@0.8-v0", h100, 131072, true, 2048, 256},
+		{"vllm@0.8-v0", h100, 131072, false, 131072, 256},
+		{"vllm@0.8-v0", l40, 1024, false, 2048, 256},
+	} {
+		for _, name := range strings.Fields(c.presets) {
+			p, err := scheduler.FindPreset(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tokens, seqs := p.Limits(c.device, c.modelLen, c.chunked); tokens != c.tokens || seqs != c.seqs {
+				t.Errorf("%s on %s, %d tokens long, chunked %v: %d tokens and %d sequences; want %d and %d",
+					name, c.device.Name, c.modelLen, c.chunked, tokens, seqs, c.tokens, c.seqs)
+			}
+		}
+	}
+}
