@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"servesim/internal/strict"
 )
@@ -24,12 +23,8 @@ func usagef(format string, args ...any) error {
 
 // faultsError joins faults into one usageError, a line each; nil if there are none.
 func faultsError(faults []strict.Fault) error {
-	if len(faults) == 0 {
-		return nil
+	if err := strict.Join(faults); err != nil {
+		return &usageError{err}
 	}
-	lines := make([]string, len(faults))
-	for i, f := range faults {
-		lines[i] = f.Error()
-	}
-	return &usageError{fmt.Errorf("%s", strings.Join(lines, "\n"))}
+	return nil
 }

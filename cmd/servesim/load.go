@@ -39,9 +39,8 @@ func (src source) with(more []setting) source {
 // A document is a scenario's tree of values and where each was written.
 type document struct {
 	tree  map[string]any
-	file  string
-	lines map[string]int
-	flags map[string]string // keys that the command line gave, and how
+	at    func(key string) string // of the file
+	flags map[string]string       // keys that the command line gave, and how
 }
 
 // where tells where a key was written.
@@ -51,7 +50,7 @@ func (d *document) where(key string) string {
 			return flag
 		}
 	}
-	return strict.Position(d.file, d.lines, key)
+	return d.at(key)
 }
 
 // load reads a scenario, applies the command line to it and decodes it. The
@@ -65,8 +64,8 @@ func load(e env, src source) (*scenario, *document, []strict.Fault) {
 	if err != nil {
 		return nil, nil, []strict.Fault{err.(strict.Fault)}
 	}
-	d := &document{tree: tree, file: file, lines: strict.Lines(text), flags: map[string]string{}}
-	if f, ok := d.checkSchema(); !ok {
+	d := &document{tree: tree, at: strict.Where(file, text), flags: map[string]string{}}
+	if f, ok := strict.Schema(tree, schemaVersion, d.at); !ok {
 		return nil, d, []strict.Fault{f}
 	}
 	d.rebase(filepath.Dir(src.path))
@@ -90,19 +89,6 @@ func readScenario(e env, path string) (file, text string, err error) {
 		return path, "", fmt.Errorf("%w; give the path of a scenario file, or none for the default scenario", err)
 	}
 	return path, string(b), nil
-}
-
-// checkSchema judges the version of the file before anything else, so that a
-// newer file isn't called wrong for its new keys.
-func (d *document) checkSchema() (strict.Fault, bool) {
-	v, given := d.tree["schema"]
-	switch {
-	case !given:
-		return strict.Fault{Where: d.file, Key: "schema", Text: fmt.Sprintf("missing; the first line of a scenario is schema = %d", schemaVersion)}, false
-	case v != int64(schemaVersion):
-		return strict.Fault{Where: d.where("schema"), Key: "schema", Text: fmt.Sprintf("found %v; this servesim reads schema %d", v, schemaVersion)}, false
-	}
-	return strict.Fault{}, true
 }
 
 // rebase makes the paths of a scenario file in folder dir, which are from

@@ -36,7 +36,7 @@ func may() map[string][]string {
 // library, by its path or a prefix of it. A library that isn't here needs a row.
 func libraries() map[string][]string {
 	return map[string][]string{
-		"github.com/BurntSushi/toml":           {"internal/strict", "cmd/servesim", "sim/gpu"},
+		"github.com/BurntSushi/toml":           {"internal/strict"},
 		"github.com/klauspost/compress":        {"sim/workload", "sim/observe", "cmd/servesim"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},

@@ -7,56 +7,27 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 )
 
-// A Fault is one thing wrong with a file.
-type Fault struct {
-	// Where is the file and line, or what else gave the value, or empty.
-	Where string
-	// Key is the dotted key, or empty.
-	Key string
-	// Text says what was found and what is allowed.
-	Text string
-}
-
-// Error returns "where: key: text", without the parts that are empty.
-func (f Fault) Error() string {
-	parts := make([]string, 0, 3)
-	for _, p := range []string{f.Where, f.Key, f.Text} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return strings.Join(parts, ": ")
-}
-
-// Parse returns the tables and values of a TOML document, unjudged. The error
-// is a Fault that names file and line.
-func Parse(file, text string) (map[string]any, error) {
-	tree := map[string]any{}
-	_, err := toml.Decode(text, &tree)
-	if perr, ok := err.(toml.ParseError); ok {
-		return nil, Fault{Where: fmt.Sprintf("%s:%d", file, perr.Position.Line), Text: perr.Message}
-	}
-	if err != nil {
-		return nil, Fault{Where: file, Text: err.Error()}
-	}
-	return tree, nil
-}
-
 // Decode puts tree, as Parse returns it, into the struct that into points to,
-// and returns every fault. where tells where a key was written.
+// and returns every fault. where tells where a key was written. Every key may be
+// left out, and leaves its field as it is.
 func Decode(tree map[string]any, into any, where func(key string) string) []Fault {
-	d := decoder{where: where}
+	return Rules{}.Decode(tree, into, where)
+}
+
+// Decode is the function Decode, and holds the file to r too.
+func (r Rules) Decode(tree map[string]any, into any, where func(key string) string) []Fault {
+	d := decoder{rules: r, where: where}
 	d.table("", tree, reflect.ValueOf(into).Elem())
 	return d.faults
 }
 
 // decoder is the state of Decode.
 type decoder struct {
+	rules  Rules
 	where  func(key string) string
 	faults []Fault
 }
@@ -79,12 +50,23 @@ func (d *decoder) table(key string, tree map[string]any, v reflect.Value) {
 			d.fault(join(key, name), "unknown key; %s", Unlike(name, names))
 			continue
 		}
-		d.value(join(key, name), tree[name], v.FieldByIndex(fields[i].index))
+		d.value(join(key, name), tree[name], v.FieldByIndex(fields[i].index), fields[i].tag)
+	}
+	for _, f := range fields {
+		if _, given := tree[f.name]; !given && d.rules.needs(f.tag) {
+			d.fault(join(key, f.name), "missing; give %s", d.rules.form(join(key, f.name), v.FieldByIndex(f.index).Type(), f.tag))
+		}
 	}
 }
 
-// value puts x into v, whatever the kinds of both.
-func (d *decoder) value(key string, x any, v reflect.Value) {
+// mismatch notes that x can't be the value of key, which is a t.
+func (d *decoder) mismatch(key string, x any, t reflect.Type, tag reflect.StructTag) {
+	d.fault(key, "found %s; must be %s", describe(x), d.rules.form(key, t, tag))
+}
+
+// value puts x into v, whatever the kinds of both. tag is that of the field that v
+// is, and empty for what is inside a list or map.
+func (d *decoder) value(key string, x any, v reflect.Value, tag reflect.StructTag) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
@@ -101,21 +83,21 @@ func (d *decoder) value(key string, x any, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice:
-		d.compound(key, x, v)
+		d.compound(key, x, v, tag)
 	case reflect.String:
 		if s, ok := x.(string); ok {
 			v.SetString(s)
 			return
 		}
-		d.fault(key, "found %s; must be a string, in quotes", describe(x))
+		d.mismatch(key, x, v.Type(), tag)
 	case reflect.Bool:
 		if b, ok := x.(bool); ok {
 			v.SetBool(b)
 			return
 		}
-		d.fault(key, "found %s; must be true or false", describe(x))
+		d.mismatch(key, x, v.Type(), tag)
 	default:
-		d.number(key, x, v)
+		d.number(key, x, v, tag)
 	}
 }
 
@@ -123,7 +105,7 @@ func (d *decoder) value(key string, x any, v reflect.Value) {
 func (d *decoder) text(key string, x any, u encoding.TextUnmarshaler) {
 	s, ok := x.(string)
 	if !ok {
-		d.fault(key, "found %s; must be a string, in quotes", describe(x))
+		d.mismatch(key, x, reflect.TypeFor[string](), "")
 		return
 	}
 	if err := u.UnmarshalText([]byte(s)); err != nil {
@@ -132,14 +114,14 @@ func (d *decoder) text(key string, x any, u encoding.TextUnmarshaler) {
 }
 
 // compound puts a table or an array into a struct, map or slice.
-func (d *decoder) compound(key string, x any, v reflect.Value) {
+func (d *decoder) compound(key string, x any, v reflect.Value, tag reflect.StructTag) {
 	if v.Kind() == reflect.Slice {
-		d.slice(key, x, v)
+		d.slice(key, x, v, tag)
 		return
 	}
 	tree, ok := x.(map[string]any)
 	if !ok {
-		d.fault(key, "found %s; must be a table", describe(x))
+		d.mismatch(key, x, v.Type(), tag)
 		return
 	}
 	if v.Kind() == reflect.Struct {
@@ -147,15 +129,20 @@ func (d *decoder) compound(key string, x any, v reflect.Value) {
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
+	names := membersOf(tag)
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if names != nil && !slices.Contains(names, name) {
+			d.fault(join(key, name), "unknown key; %s", Unlike(name, names))
+			continue
+		}
 		item := reflect.New(v.Type().Elem()).Elem()
-		d.value(join(key, name), tree[name], item)
+		d.value(join(key, name), tree[name], item, "")
 		v.SetMapIndex(reflect.ValueOf(name), item)
 	}
 }
 
 // slice puts an array, of tables or of values, into a slice.
-func (d *decoder) slice(key string, x any, v reflect.Value) {
+func (d *decoder) slice(key string, x any, v reflect.Value, tag reflect.StructTag) {
 	var items []any
 	switch list := x.(type) {
 	case []any:
@@ -165,25 +152,26 @@ func (d *decoder) slice(key string, x any, v reflect.Value) {
 			items = append(items, t)
 		}
 	default:
-		d.fault(key, "found %s; must be a list, in brackets", describe(x))
+		d.mismatch(key, x, v.Type(), tag)
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 	for i, item := range items {
-		d.value(fmt.Sprintf("%s[%d]", key, i), item, v.Index(i))
+		d.value(fmt.Sprintf("%s[%d]", key, i), item, v.Index(i), "")
 	}
 }
 
 // number puts x into an integer or a float.
-func (d *decoder) number(key string, x any, v reflect.Value) {
+func (d *decoder) number(key string, x any, v reflect.Value, tag reflect.StructTag) {
 	if v.CanFloat() {
-		d.float(key, x, v)
+		d.float(key, x, v, tag)
 		return
 	}
 	n, ok := x.(int64)
+	r, ranged := d.rules.rangeOf(tag)
 	switch {
-	case !ok:
-		d.fault(key, "found %s; must be a whole number", describe(x))
+	case !ok, ranged && !r.Holds(float64(n)):
+		d.mismatch(key, x, v.Type(), tag)
 	case v.CanInt() && !v.OverflowInt(n):
 		v.SetInt(n)
 	case v.CanUint() && n >= 0 && !v.OverflowUint(uint64(n)):
@@ -198,18 +186,25 @@ func (d *decoder) number(key string, x any, v reflect.Value) {
 }
 
 // float puts x into a float. Infinities and NaN are faults.
-func (d *decoder) float(key string, x any, v reflect.Value) {
-	switch n := x.(type) {
+func (d *decoder) float(key string, x any, v reflect.Value, tag reflect.StructTag) {
+	var n float64
+	switch x := x.(type) {
 	case int64:
-		v.SetFloat(float64(n))
+		n = float64(x)
 	case float64:
-		if math.IsNaN(n) || math.IsInf(n, 0) {
-			d.fault(key, "found %v; must be a finite number", n)
-			return
-		}
-		v.SetFloat(n)
+		n = x
 	default:
-		d.fault(key, "found %s; must be a number", describe(x))
+		d.mismatch(key, x, v.Type(), tag)
+		return
+	}
+	r, ranged := d.rules.rangeOf(tag)
+	switch {
+	case ranged && !r.Holds(n):
+		d.mismatch(key, x, v.Type(), tag)
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		d.fault(key, "found %v; must be a finite number", n)
+	default:
+		v.SetFloat(n)
 	}
 }
 
@@ -222,7 +217,12 @@ func describe(x any) string {
 		return "a table"
 	case []any, []map[string]any:
 		return "a list"
-	case int64, float64, bool:
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprintf("%v", v)
+		}
+		return float(v) // with its point: 3.0 isn't a whole number
+	case int64, bool:
 		return fmt.Sprintf("%v", v)
 	}
 	return fmt.Sprintf("the value %v", x)

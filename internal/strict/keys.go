@@ -36,6 +36,7 @@ func keys(prefix string, t reflect.Type) []string {
 type tomlField struct {
 	name  string
 	index []int
+	tag   reflect.StructTag
 }
 
 // tomlFields returns the fields of struct type t that TOML can set. The fields
@@ -49,10 +50,10 @@ func tomlFields(t reflect.Type) []tomlField {
 		case name == "-" || !f.IsExported():
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			for _, sub := range tomlFields(f.Type) {
-				list = append(list, tomlField{sub.name, append([]int{i}, sub.index...)})
+				list = append(list, tomlField{sub.name, append([]int{i}, sub.index...), sub.tag})
 			}
 		case name != "":
-			list = append(list, tomlField{name, []int{i}})
+			list = append(list, tomlField{name, []int{i}, f.Tag})
 		}
 	}
 	return list

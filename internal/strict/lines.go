@@ -3,13 +3,22 @@ package strict
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
-// Lines returns the line, from 1, at which each dotted key and each table
-// of a TOML document begins. Members of an array of tables are a.b[0], a.b[1]
+// Where returns what tells where a key of a TOML document was written, as Decode
+// wants it: file and line of the key, or of the nearest table around it that was
+// written, or the file alone.
+func Where(file, text string) func(key string) string {
+	lines := sync.OnceValue(func() map[string]int { return keyLines(text) })
+	return func(key string) string { return position(file, lines(), key) }
+}
+
+// keyLines returns the line, from 1, at which each dotted key and each table
+// of a TOML document begins, the tables around it included. Members of an array of tables are a.b[0], a.b[1]
 // and so on. The document is one that parses: the scan finds keys and nothing
 // else, and a key inside an inline table has the line of the table's key.
-func Lines(text string) map[string]int {
+func keyLines(text string) map[string]int {
 	s := lineScan{lines: map[string]int{}, counts: map[string]int{}}
 	for i, line := range strings.Split(text, "\n") {
 		s.line(i+1, strings.TrimSpace(line))
@@ -17,7 +26,7 @@ func Lines(text string) map[string]int {
 	return s.lines
 }
 
-// lineScan is the state of Lines.
+// lineScan is the state of keyLines.
 type lineScan struct {
 	lines  map[string]int
 	counts map[string]int // members of each array of tables
@@ -35,14 +44,12 @@ func (s *lineScan) line(n int, line string) {
 	switch {
 	case line == "" || line[0] == '#':
 	case strings.HasPrefix(line, "[["):
-		name := s.qualify(splitKey(line[2:]))
+		name := s.qualify(splitKey(line[2:]), n)
 		s.table = fmt.Sprintf("%s[%d]", name, s.counts[name])
 		s.counts[name]++
-		s.note(name, n)
 		s.note(s.table, n)
 	case line[0] == '[':
-		s.table = s.qualify(splitKey(line[1:]))
-		s.note(s.table, n)
+		s.table = s.qualify(splitKey(line[1:]), n)
 	default:
 		parts, rest := keyOf(line)
 		key := s.table
@@ -61,12 +68,13 @@ func (s *lineScan) note(key string, n int) {
 	}
 }
 
-// qualify names a table by its parts: a part that names an array of tables
-// means its latest member.
-func (s *lineScan) qualify(parts []string) string {
+// qualify names the table that line n opens by its parts, and notes it and those
+// around it: a part that names an array of tables means its latest member.
+func (s *lineScan) qualify(parts []string, n int) string {
 	name := ""
 	for i, p := range parts {
 		name = join(name, p)
+		s.note(name, n)
 		if c := s.counts[name]; c > 0 && i < len(parts)-1 {
 			name = fmt.Sprintf("%s[%d]", name, c-1)
 		}
@@ -166,9 +174,8 @@ func join(a, b string) string {
 	return a + "." + b
 }
 
-// Position returns file and line of a key, or of the nearest table around it
-// that was written, or the file alone.
-func Position(file string, lines map[string]int, key string) string {
+// position is what Where says of key.
+func position(file string, lines map[string]int, key string) string {
 	for key != "" {
 		if n, ok := lines[key]; ok {
 			return fmt.Sprintf("%s:%d", file, n)

@@ -42,10 +42,9 @@ func decodeKnobs(t *testing.T, text string) (knobs, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := Lines(text)
 	var k knobs
 	var faults []string
-	for _, f := range Decode(tree, &k, func(key string) string { return Position("k.toml", lines, key) }) {
+	for _, f := range Decode(tree, &k, Where("k.toml", text)) {
 		faults = append(faults, f.Error())
 	}
 	return k, faults
@@ -118,7 +117,7 @@ func TestDecoderWantsKeysInTheirCase(t *testing.T) {
 }
 
 func TestKeyLines(t *testing.T) {
-	got := Lines(`schema = 1 # [not.a.table]
+	got := keyLines(`schema = 1 # [not.a.table]
 name = """
 [not.a.table]
 key = 1
@@ -141,7 +140,7 @@ y = '''one'''
 `)
 	want := map[string]int{
 		"schema": 1, "name": 2, "list": 6, "after": 10,
-		"a.b": 12, "a.b.quoted key": 13, "a.b.c": 14, "a.b.c.d": 14,
+		"a": 12, "a.b": 12, "a.b.quoted key": 13, "a.b.c": 14, "a.b.c.d": 14,
 		"w": 15, "w[0]": 15, "w[0].x": 16, "w[1]": 17, "w[1].x": 18,
 		"w[1].sub": 19, "w[1].sub.y": 20,
 	}

@@ -202,7 +202,7 @@ func (c *hfConfig) windows(m *Model, kind hfType) {
 // count returns the whole number from 1 under key, or missing if the key is
 // absent or null and missing is above 0.
 func (c *hfConfig) count(key string, missing int64) int64 {
-	r := rangeOf("count")
+	r := counts()
 	switch v := c.keys[key].(type) {
 	case nil:
 		if missing <= 0 {
@@ -211,7 +211,7 @@ func (c *hfConfig) count(key string, missing int64) int64 {
 		return missing
 	case json.Number:
 		n, err := v.Int64()
-		if err == nil && n >= int64(r.min) && n <= int64(r.max) {
+		if err == nil && n >= int64(r.Min) && n <= int64(r.Max) {
 			return n
 		}
 	}

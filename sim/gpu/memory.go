@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"servesim/internal/strict"
 )
 
 // MemoryOptions is what the number of KV blocks depends on beside a Setup. The
@@ -126,7 +128,7 @@ func (o MemoryOptions) check() error {
 			ok = ok || k == name
 		}
 		if !ok {
-			fault("the memory ledger has no item %q; %s", name, suggest(name, known))
+			fault("the memory ledger has no item %q; %s", name, strict.Unlike(name, known))
 		}
 		if bytes := o.Overrides[name]; bytes < 0 || bytes > 1e15 {
 			fault("memory of %s is overridden with %d bytes; want 0 to 1e15", name, bytes)

@@ -169,7 +169,7 @@ func TestLedgerFaults(t *testing.T) {
 			"the smallest layout that fits is tensor_parallel_size 2"}},
 		{"utilization", big, func(o *MemoryOptions) { o.GPUMemoryUtilization = math.NaN() }, []string{"gpu_memory_utilization is NaN; want a share above 0 and at most 1"}},
 		{"two at once", big, func(o *MemoryOptions) { o.BlockSize, o.MaxNumSeqs = 0, -1 }, []string{"block_size is 0; want 1", "max_num_seqs is -1; want 1"}},
-		{"override name", big, func(o *MemoryOptions) { o.Overrides = map[string]int64{"weight": 1} }, []string{`no item "weight"; did you mean weights?`}},
+		{"override name", big, func(o *MemoryOptions) { o.Overrides = map[string]int64{"weight": 1} }, []string{`no item "weight"; did you mean "weights"?`}},
 		{"override value", big, func(o *MemoryOptions) { o.Overrides = map[string]int64{"weights": -1} }, []string{"memory of weights is overridden with -1 bytes"}},
 		{"override too few", big, func(o *MemoryOptions) { o.NumGPUBlocksOverride, o.MaxModelLen = 10, 161 }, []string{"num_gpu_blocks_override is 10, but max_model_len of 161 tokens takes 11 blocks"}},
 	} {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"servesim/internal/strict"
 	"servesim/models"
 )
 
@@ -52,7 +53,7 @@ func LoadModel(name string) (*Model, error) {
 	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
 	if !isPath(name) && !isJSON {
 		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
-			name, suggest(strings.ToLower(name), known))
+			name, strict.Unlike(strings.ToLower(name), known))
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) && !isJSON && !strings.EqualFold(filepath.Ext(name), ".toml") {
@@ -107,7 +108,7 @@ func (m *Model) isCalled(name string) bool {
 // readModel reads the text of a model in TOML; file is its name in errors.
 func readModel(file, text string) (*Model, error) {
 	var m Model
-	if err := decodeStrict(file, text, &m); err != nil {
+	if err := decode(file, text, &m, strict.Where(file, text)); err != nil {
 		return nil, err
 	}
 	if err := m.check(file); err != nil {

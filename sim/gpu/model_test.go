@@ -62,14 +62,14 @@ func TestModelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"num_hidden_layers = 32", "n_layers = 32", "m.toml: num_hidden_layers is missing; want a whole number from 1 to 1073741824\nm.toml:7: n_layers is not a known key; known here: schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, sliding_window, num_sliding_layers"},
+		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, sliding_window, num_sliding_layers\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
 		{"num_attention_heads = 32", "num_attention_heads = 30", "m.toml: num_attention_heads is 30, not a multiple of num_key_value_heads, 8"},
-		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers is 0; want a whole number from 1 to 1073741824"},
+		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers: found 0; must be a whole number from 1 to 1073741824"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 1000000", "m.toml: num_hidden_layers is 1000000; want at most 10000"},
-		{"tie_word_embeddings = false", "tie_word_embeddings = 0", "m.toml:14: tie_word_embeddings is 0; want true or false"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = 0", "m.toml:14: tie_word_embeddings: found 0; must be true or false"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nsliding_window = 128", "m.toml: sliding_window and num_sliding_layers belong together: give both or none"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_local_experts = 8", "m.toml: num_local_experts, num_experts_per_tok and moe_intermediate_size belong together: give all three or none"},
-		{"schema = 1", "schema = 2", "m.toml:3: schema is 2; this servesim reads schema 1"},
+		{"schema = 1", "schema = 2", "m.toml:3: schema: found 2; this servesim reads schema 1"},
 	} {
 		_, err := readModel("m.toml", strings.Replace(string(text), c.old, c.new, 1))
 		if err == nil || err.Error() != c.want {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"servesim/internal/strict"
 	"servesim/profiles"
 )
 
@@ -87,7 +88,7 @@ func LoadProfile(name string) (*Profile, error) {
 	text, err := profiles.FS.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no GPU profile is called %q; %s; a name with a / or .toml is the path of a profile file",
-			name, suggest(strings.ToLower(name), ProfileNames()))
+			name, strict.Unlike(strings.ToLower(name), ProfileNames()))
 	} else if err != nil {
 		return nil, fmt.Errorf("no GPU profile is called %q: %w", name, err)
 	}
@@ -100,13 +101,17 @@ func ProfileNames() []string { return tomlNames(profiles.FS) }
 // readProfile reads the text of a profile; file is its name in errors.
 func readProfile(file, text string) (*Profile, error) {
 	var p Profile
-	if err := decodeStrict(file, text, &p); err != nil {
+	where := strict.Where(file, text)
+	if err := decode(file, text, &p, where); err != nil {
 		return nil, err
 	}
-	var faults []error
+	var faults []strict.Fault
+	fault := func(key, format string, args ...any) {
+		faults = append(faults, strict.Fault{Where: where(key), Key: key, Text: fmt.Sprintf(format, args...)})
+	}
 	need := func(n int, table string) {
 		if n == 0 {
-			faults = append(faults, fmt.Errorf("%s: %s is empty; want at least one table [%s.NAME]", file, table, table))
+			fault(table, "found nothing in it; give at least one table [%s.NAME]", table)
 		}
 	}
 	need(len(p.Fitted.GEMM), "fitted.gemm")
@@ -115,13 +120,12 @@ func readProfile(file, text string) (*Profile, error) {
 	need(len(p.Fitted.AttnDecode), "fitted.attn_decode")
 	need(len(p.Engine), "engine")
 	if _, ok := p.Fitted.GEMM[string(BF16)]; !ok && len(p.Fitted.GEMM) > 0 {
-		faults = append(faults, fmt.Errorf("%s: fitted.gemm.bf16 is missing; the output projection is always bf16", file))
+		fault("fitted.gemm.bf16", "missing; give a table, because the output projection is always bf16")
 	}
 	if p.Memory.UsableBytes > p.Datasheet.HBMBytes {
-		faults = append(faults, fmt.Errorf("%s:%d: memory.usable_bytes is %.0f, more than datasheet.hbm_bytes, %.0f",
-			file, keyLines(text)["memory.usable_bytes"], p.Memory.UsableBytes, p.Datasheet.HBMBytes))
+		fault("memory.usable_bytes", "found %.0f; must be at most datasheet.hbm_bytes, %.0f", p.Memory.UsableBytes, p.Datasheet.HBMBytes)
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := strict.Join(faults); err != nil {
 		return nil, err
 	}
 	return &p, nil
@@ -140,12 +144,4 @@ func tomlNames(fsys fs.FS) []string {
 		files[i] = strings.TrimSuffix(f, ".toml")
 	}
 	return files
-}
-
-// suggest says which of known was meant, or which there are.
-func suggest(name string, known []string) string {
-	if near, ok := nearest(name, known); ok {
-		return fmt.Sprintf("did you mean %s?", near)
-	}
-	return "there are " + strings.Join(known, ", ")
 }

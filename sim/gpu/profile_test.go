@@ -44,33 +44,35 @@ func TestShippedProfiles(t *testing.T) {
 }
 
 // Each fault names the file, the line if there is one, the key, what was found
-// and what is allowed. %L is the line of the text that is replaced.
+// and what is allowed. %L is the line of the text that is replaced, %T that of the
+// table it is in.
 func TestProfileFaults(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"unknown key", "tdp_w = 700", "tpd_w = 700",
-			"p.toml: datasheet.tdp_w is missing; want a number of watts from 1 to 1e+06\np.toml:%L: datasheet.tpd_w is not a known key; did you mean tdp_w?"},
+			"p.toml:%L: datasheet.tpd_w: unknown key; did you mean \"tdp_w\"?\np.toml:%T: datasheet.tdp_w: missing; give a number of watts from 1 to 1e+06"},
 		{"unknown key without a near one", "tdp_w = 700", "tdp_w = 700\nprice = 3",
-			"p.toml:%L+1: datasheet.price is not a known key; known here: bf16_flop_per_s, fp8_flop_per_s, fp4_flop_per_s, hbm_bytes, hbm_bytes_per_s, l2_bytes, nvlink_bytes_per_s, tdp_w"},
-		{"key in another case", "tdp_w", "TDP_w", "p.toml: datasheet.tdp_w is missing; want a number of watts from 1 to 1e+06\np.toml:%L: datasheet.TDP_w is not a known key; did you mean tdp_w?"},
-		{"missing key", "seq_s = 22.3377006e-6\n", "", "p.toml: engine.vllm.seq_s is missing; want a number of seconds from 0 to 1"},
-		{"negative", "tdp_w = 700", "tdp_w = -700", "p.toml:%L: datasheet.tdp_w is -700; want a number of watts from 1 to 1e+06"},
-		{"NaN", "tdp_w = 700", "tdp_w = nan", "p.toml:%L: datasheet.tdp_w is NaN; want a number of watts from 1 to 1e+06"},
-		{"infinite", "tdp_w = 700", "tdp_w = inf", "p.toml:%L: datasheet.tdp_w is +Inf; want a number of watts from 1 to 1e+06"},
-		{"slip of a unit", "hbm_bytes_per_s = 3.35e12", "hbm_bytes_per_s = 3.35", "p.toml:%L: datasheet.hbm_bytes_per_s is 3.35; want a rate per second from 1e+06 to 1e+20"},
-		{"wrong type", "tdp_w = 700", `tdp_w = "700"`, `p.toml:%L: datasheet.tdp_w is "700"; want a number of watts from 1 to 1e+06`},
-		{"fraction of a token", "step_tokens_max = 16384", "step_tokens_max = 16384.5", "p.toml:%L: fitted.range.step_tokens_max is 16384.5; want a whole number from 1 to 1073741824"},
-		{"schema 2", "schema = 1", "schema = 2\nfuture = true", "p.toml:%L: schema is 2; this servesim reads schema 1"},
-		{"no schema", "schema = 1", "", "p.toml: schema is missing; begin the file with schema = 1"},
+			"p.toml:%L+1: datasheet.price: unknown key; allowed are bf16_flop_per_s, fp8_flop_per_s, fp4_flop_per_s, hbm_bytes, hbm_bytes_per_s, l2_bytes, nvlink_bytes_per_s, tdp_w"},
+		{"key in another case", "tdp_w", "TDP_w", "p.toml:%L: datasheet.TDP_w: unknown key; did you mean \"tdp_w\"?\np.toml:%T: datasheet.tdp_w: missing; give a number of watts from 1 to 1e+06"},
+		{"missing key", "seq_s = 22.3377006e-6\n", "", "p.toml:%T: engine.vllm.seq_s: missing; give a number of seconds from 0 to 1"},
+		{"negative", "tdp_w = 700", "tdp_w = -700", "p.toml:%L: datasheet.tdp_w: found -700; must be a number of watts from 1 to 1e+06"},
+		{"NaN", "tdp_w = 700", "tdp_w = nan", "p.toml:%L: datasheet.tdp_w: found NaN; must be a number of watts from 1 to 1e+06"},
+		{"infinite", "tdp_w = 700", "tdp_w = inf", "p.toml:%L: datasheet.tdp_w: found +Inf; must be a number of watts from 1 to 1e+06"},
+		{"slip of a unit", "hbm_bytes_per_s = 3.35e12", "hbm_bytes_per_s = 3.35", "p.toml:%L: datasheet.hbm_bytes_per_s: found 3.35; must be a rate per second from 1e+06 to 1e+20"},
+		{"wrong type", "tdp_w = 700", `tdp_w = "700"`, `p.toml:%L: datasheet.tdp_w: found the string "700"; must be a number of watts from 1 to 1e+06`},
+		{"fraction of a token", "step_tokens_max = 16384", "step_tokens_max = 16384.5", "p.toml:%L: fitted.range.step_tokens_max: found 16384.5; must be a whole number from 1 to 1073741824"},
+		{"schema 2", "schema = 1", "schema = 2\nfuture = true", "p.toml:%L: schema: found 2; this servesim reads schema 1"},
+		{"no schema", "schema = 1", "", "p.toml: schema: missing; begin the file with schema = 1"},
 		{"syntax", "tdp_w = 700", "tdp_w = ", "p.toml:%L: expected value but found '\\n' instead"},
 		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
-		{"unknown format", "[fitted.gemm.fp8]", "[fitted.gemm.int8]", "p.toml:%L: fitted.gemm.int8 is not a known key; known here: bf16, fp8, fp4"},
-		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise is 2.7e+12; want a table, written [fitted.elementwise]"},
-		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes is 849000000000, more than datasheet.hbm_bytes, 85899345920"},
-		{"name is a number", `name = "h100"`, `name = 100`, "p.toml:%L: name is 100; want a string"},
+		{"unknown format", "[fitted.gemm.fp8]", "[fitted.gemm.int8]", "p.toml:%L: fitted.gemm.int8: unknown key; allowed are bf16, fp8, fp4"},
+		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise: found 2.7e+12; must be a table, written [fitted.elementwise]"},
+		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes: found 849000000000; must be at most datasheet.hbm_bytes, 85899345920"},
+		{"name is a number", `name = "h100"`, `name = 100`, "p.toml:%L: name: found 100; must be a string, in quotes"},
 	} {
 		before, _, _ := strings.Cut(shipped(t, "h100", c.old, c.old), c.old)
 		line := 1 + strings.Count(before, "\n")
-		want := strings.NewReplacer("%L+1", strconv.Itoa(line+1), "%L", strconv.Itoa(line)).Replace(c.want)
+		table := 1 + strings.Count(before[:strings.LastIndex("\n"+before, "\n[")+1], "\n")
+		want := strings.NewReplacer("%L+1", strconv.Itoa(line+1), "%L", strconv.Itoa(line), "%T", strconv.Itoa(table)).Replace(c.want)
 		_, err := readProfile("p.toml", shipped(t, "h100", c.old, c.new))
 		if err == nil {
 			t.Errorf("%s: no error", c.name)
@@ -90,9 +92,9 @@ func TestLoadProfileByName(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for name, want := range map[string]string{
-		"h10":            `no GPU profile is called "h10"; did you mean h100?; a name with a / or .toml is the path of a profile file`,
-		"a100-sxm4-80gb": `no GPU profile is called "a100-sxm4-80gb"; there are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
-		"":               `no GPU profile is called ""; there are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
+		"h10":            `no GPU profile is called "h10"; did you mean "h100"?; a name with a / or .toml is the path of a profile file`,
+		"a100-sxm4-80gb": `no GPU profile is called "a100-sxm4-80gb"; allowed are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
+		"":               `no GPU profile is called ""; allowed are b200, h100, h200; a name with a / or .toml is the path of a profile file`,
 	} {
 		if _, err := LoadProfile(name); err == nil || err.Error() != want {
 			t.Errorf("%q: got\n%v\nwant\n%s", name, err, want)

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -89,15 +88,9 @@ func ParseSpec(file, text string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	lines := strict.Lines(text)
 	var s Spec
-	faults := strict.Decode(tree, &s, func(key string) string { return strict.Position(file, lines, key) })
-	if len(faults) > 0 {
-		errs := make([]error, len(faults))
-		for i, f := range faults {
-			errs[i] = f
-		}
-		return Spec{}, errors.Join(errs...)
+	if err := strict.Join(strict.Decode(tree, &s, strict.Where(file, text))); err != nil {
+		return Spec{}, err
 	}
 	return s, nil
 }
