@@ -147,7 +147,8 @@ type StepRun struct {
 	DecodeKV int64
 	// Chunks are the prompt chunks of the step.
 	Chunks []Chunk
-	// Gaps are the inter-token gaps that end in these steps.
+	// Gaps are the inter-token gaps that end in these steps, those included
+	// whose client gave up while the step was under way.
 	Gaps []Gaps
 	// Running and Waiting are the numbers of requests that hold a slot and that
 	// queue for one, taken when the run began, after its admissions.
@@ -167,7 +168,8 @@ func (r *StepRun) Duration() sim.Duration {
 // Sink takes the records of a run as they come about. A sink must not keep or
 // change what it is given: the engine uses it again. An error ends the run.
 type Sink interface {
-	// Request takes a request that has left the system, in order of End, then ID.
+	// Request takes a request that has left the system, in order of End. Of those
+	// that end at one instant the completed come first, each kind in order of ID.
 	Request(*Request) error
 	// Step takes the next steps of an engine, in order of Start.
 	Step(*StepRun) error
