@@ -179,8 +179,8 @@ func observe(p scheduler.Policy, c scheduler.Config, v Vector) Step {
 	for _, l := range step.Preempted {
 		got.Preempt = append(got.Preempt, id(l.Seq))
 	}
-	for _, h := range step.Dropped {
-		got.Fin = append(got.Fin, "IGN:"+id(h))
+	for _, d := range step.Dropped {
+		got.Fin = append(got.Fin, "IGN:"+id(d.Seq))
 	}
 	_, _, free := p.Counts()
 	running, waiting := p.Queues()

@@ -210,8 +210,8 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 // note takes in what planning changed at once.
 func (r *run) note(p plan) error {
 	r.lost += len(p.preempted)
-	for _, q := range p.dropped {
-		if err := r.end(q, r.now, observe.Rejected, p.reason); err != nil {
+	for _, d := range p.dropped {
+		if err := r.end(d.r, r.now, observe.Rejected, d.reason); err != nil {
 			return err
 		}
 	}

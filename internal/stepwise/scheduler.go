@@ -25,8 +25,13 @@ type item struct {
 type plan struct {
 	items     []item
 	preempted []*request
-	dropped   []*request
-	reason    string
+	dropped   []drop
+}
+
+// drop is a request that can never be served, and why.
+type drop struct {
+	r      *request
+	reason string
 }
 
 // policy is a policy written out plainly.

@@ -31,15 +31,14 @@ func (s *v0) plan() plan {
 
 // ignored drops the waiting request q if it can never be served.
 func (s *v0) ignored(p *plan, q *request, n, limit int, reason string) bool {
-	if n > limit {
-		p.reason = reason
-	} else if s.usable-s.pool.Need(int64(q.known())) < s.watermark() {
-		p.reason = "prompt needs more KV blocks than the pool has"
-	} else {
-		return false
+	if n <= limit {
+		if s.usable-s.pool.Need(int64(q.known())) >= s.watermark() {
+			return false
+		}
+		reason = "prompt needs more KV blocks than the pool has"
 	}
 	s.waiting = without(s.waiting, q)
-	p.dropped = append(p.dropped, q)
+	p.dropped = append(p.dropped, drop{q, reason})
 	return true
 }
 
@@ -113,8 +112,7 @@ func (s *v0) free(p *plan, q *request, touched int64, queue *[]*request) bool {
 		hopeless := !last.decoding && len(s.running) == 0 && !s.AllowLivelock
 		s.lose(p, last)
 		if hopeless {
-			p.dropped = append(p.dropped, last)
-			p.reason = "prompt fills the KV blocks and leaves none for the append test"
+			p.dropped = append(p.dropped, drop{last, "prompt fills the KV blocks and leaves none for the append test"})
 		} else {
 			*queue = slices.Insert(*queue, 0, last)
 		}

@@ -118,8 +118,7 @@ func (s *v1) admit(p *plan, budget int) {
 		if !s.chunks() && n > budget {
 			if n > int(s.MaxNumBatchedTokens) && !s.AllowLivelock {
 				s.waiting = s.waiting[1:]
-				p.dropped = append(p.dropped, q)
-				p.reason = "resumed length exceeds max_num_batched_tokens with chunked prefill off"
+				p.dropped = append(p.dropped, drop{q, "resumed length exceeds max_num_batched_tokens with chunked prefill off"})
 				continue
 			}
 			if s.Unchunked == scheduler.UnchunkedStop {

@@ -128,8 +128,8 @@ func (e *engine) note(step *scheduler.Step) error {
 	for _, h := range step.Unstalled {
 		e.joinGroup(h, &e.live[h])
 	}
-	for _, h := range step.Dropped {
-		if err := e.reject(h, e.now, step.DropReason); err != nil {
+	for _, d := range step.Dropped {
+		if err := e.reject(d.Seq, e.now, d.Reason); err != nil {
 			return err
 		}
 	}

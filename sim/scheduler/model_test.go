@@ -166,11 +166,11 @@ func (m *model) lose(step *scheduler.Step) {
 		}
 		m.seqs[h].grouped = true
 	}
-	for _, h := range step.Dropped {
-		if m.seqs[h] == nil || step.DropReason == "" {
-			m.t.Fatalf("sequence %d is dropped for %q; the model has %+v", h, step.DropReason, m.seqs[h])
+	for _, d := range step.Dropped {
+		if m.seqs[d.Seq] == nil || d.Reason == "" {
+			m.t.Fatalf("sequence %d is dropped for %q; the model has %+v", d.Seq, d.Reason, m.seqs[d.Seq])
 		}
-		delete(m.seqs, h)
+		delete(m.seqs, d.Seq)
 	}
 }
 

@@ -66,7 +66,7 @@ func describe(p scheduler.Policy) (text string, gone int) {
 	}
 	step := p.Plan()
 	var words []string
-	var emits, lost []scheduler.Handle
+	var emits, lost, dropped []scheduler.Handle
 	p.Visit(func(h scheduler.Handle, tokens int32) {
 		words = append(words, fmt.Sprint(name(h), tokens))
 		i := slices.IndexFunc(step.Shares, func(s scheduler.Share) bool { return s.Seq == h })
@@ -83,9 +83,12 @@ func describe(p scheduler.Policy) (text string, gone int) {
 	if len(emits) > 0 {
 		words = append(words, "→"+names(emits))
 	}
+	for _, d := range step.Dropped {
+		dropped = append(dropped, d.Seq)
+	}
 	ended := names(p.Advance(1))
-	if len(step.Dropped) > 0 {
-		ended = strings.TrimPrefix(ended+",IGN:"+names(step.Dropped), ",")
+	if len(dropped) > 0 {
+		ended = strings.TrimPrefix(ended+",IGN:"+names(dropped), ",")
 	}
 	if ended != "" {
 		words = append(words, "✓"+ended)

@@ -40,6 +40,12 @@ type Loss struct {
 	Tokens, Emitted int32
 }
 
+// Drop is a sequence that can never be served and has left, and why.
+type Drop struct {
+	Seq    Handle
+	Reason string
+}
+
 // Step is what the engine does next. Its slices are valid until the next Plan.
 type Step struct {
 	// Decodes is the number of sequences that decode one token each, DecodeKV
@@ -53,9 +59,8 @@ type Step struct {
 	// Stalled are decoding sequences that the last step of theirs served but
 	// this one does not, though they keep their blocks. Unstalled are served again.
 	Stalled, Unstalled []Handle
-	// Dropped can never be served and have left; DropReason says why.
-	Dropped    []Handle
-	DropReason string
+	// Dropped can never be served and have left.
+	Dropped []Drop
 }
 
 // Empty tells that there is nothing to compute.

@@ -101,8 +101,7 @@ func (p *v0) fit(n int32) fit {
 func (p *v0) ignore(h Handle, reason string) {
 	p.remove(&p.queue, h)
 	p.seqs[h].state = absent
-	p.step.Dropped = append(p.step.Dropped, h)
-	p.step.DropReason = reason
+	p.step.Dropped = append(p.step.Dropped, Drop{h, reason})
 }
 
 // start moves h from the queue to the end of the running list, with blocks for
@@ -205,8 +204,7 @@ func (p *v0) freeBlocks(i int, touched int64) bool {
 		p.evict(h)
 		switch {
 		case hopeless:
-			p.step.Dropped = append(p.step.Dropped, h)
-			p.step.DropReason = reasonAppend
+			p.step.Dropped = append(p.step.Dropped, Drop{h, reasonAppend})
 		case p.chunked:
 			p.victims = append(p.victims, h)
 		default:

@@ -178,8 +178,7 @@ func (p *v1) admit(budget int32) {
 			if n > p.MaxNumBatchedTokens && !p.AllowLivelock {
 				p.dequeue(h)
 				s.state = absent
-				p.step.Dropped = append(p.step.Dropped, h)
-				p.step.DropReason = "resumed length exceeds max_num_batched_tokens with chunked prefill off"
+				p.step.Dropped = append(p.step.Dropped, Drop{h, "resumed length exceeds max_num_batched_tokens with chunked prefill off"})
 				continue
 			}
 			if p.Unchunked == UnchunkedStop {
