@@ -47,11 +47,12 @@ func (e *engine) stretch(step *scheduler.Step) (p gpu.Progression, k int64, err 
 		p = gpu.Progression{First: e.cfg.Cost.Step(work(step)), Steps: 1}
 	} else {
 		p = e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV)
-		k = min(e.policy.Repeat(), p.Steps, maxStretch)
+		k = e.policy.Repeat()
 	}
 	if p.First <= 0 || p.Inc < 0 || p.Steps < 1 {
 		return p, 0, fmt.Errorf("the cost model answers %v per step and %v more for each of %d; steps take time and do not get shorter", p.First, p.Inc, p.Steps)
 	}
+	k = countable(p, min(k, p.Steps, maxStretch))
 	if k > 1 {
 		t, ok, err := e.nextFact()
 		if err != nil {

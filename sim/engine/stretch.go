@@ -7,9 +7,21 @@ import (
 	"servesim/sim/gpu"
 )
 
-// maxStretch bounds the steps added in one closed form, so that no sum of
-// theirs overflows.
+// maxStretch bounds the steps added in one closed form.
 const maxStretch = 1 << 20
+
+// countable returns a number of steps of p, at least 1 and limit if possible,
+// whose sum does not overflow.
+func countable(p gpu.Progression, limit int64) int64 {
+	for limit > 1 {
+		n := float64(limit)
+		if float64(n*float64(p.First))+float64(n*n*float64(p.Inc))/2 < 1<<62 {
+			break
+		}
+		limit /= 2
+	}
+	return limit
+}
 
 // total returns the duration of the first k steps of p.
 func total(p gpu.Progression, k int64) sim.Duration {
