@@ -33,13 +33,18 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 	})
 	outside := &extrapolation{cost: p.cost}
 	tee := append(observe.Tee{summary, outside}, sinks...)
+	source := in.source
 	if e.tty {
-		bar := newProgress(e.stderr, orElse(s.Name, "simulating"), in.total)
+		label := orElse(s.Name, "simulating")
+		bar := newProgress(e.stderr, label, in.total)
+		if t := in.tracked(s); t != nil {
+			source, bar = t, newTraceProgress(e.stderr, label, t)
+		}
 		defer bar.finish()
 		tee = append(tee, bar)
 	}
 	err = engine.Run(ctx, engine.Config{
-		Scheduler: p.config, Cost: p.cost, Source: in.source, Sink: tee, Seed: sim.Seed(*s.Seed),
+		Scheduler: p.config, Cost: p.cost, Source: source, Sink: tee, Seed: sim.Seed(*s.Seed),
 		RequestDelay: p.request, ResponseDelay: p.response,
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
 	})

@@ -28,8 +28,8 @@ func Open(path string, opt Options) (*Trace, error) {
 		return Read(opt.Stdin, stdinName, opt)
 	}
 	f, err := os.Open(path)
+	var info fs.FileInfo
 	if err == nil {
-		var info fs.FileInfo
 		if info, err = f.Stat(); err == nil && info.IsDir() {
 			err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is a directory; give a trace file")}
 		}
@@ -49,6 +49,9 @@ func Open(path string, opt Options) (*Trace, error) {
 		f.Close()
 		return nil, err
 	}
+	if info.Mode().IsRegular() {
+		t.size = info.Size()
+	}
 	unwrapped := t.closer
 	t.closer = func() error { return errors.Join(unwrapped(), f.Close()) }
 	return t, nil
@@ -63,8 +66,9 @@ func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 	raw := &counter{in: r}
 	plain := bufio.NewReaderSize(raw, readBuffer)
 	t := &Trace{opt: opt, closer: func() error { return nil }}
+	t.offset = func() int64 { return raw.n - int64(plain.Buffered()) }
 	t.lines = lineReader{file: name, in: plain}
-	t.lines.byte = func() string { return fmt.Sprintf("byte %d", raw.n-int64(plain.Buffered())) }
+	t.lines.byte = func() string { return fmt.Sprintf("byte %d", t.offset()) }
 	if err := t.unwrap(plain); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ type Trace struct {
 	names  rowFields
 	opt    Options
 	closer func() error
+	offset func() int64 // bytes taken from the file
+	size   int64        // bytes of the file, 0 if nobody knows
 	report Report
 
 	row    row
@@ -216,6 +218,14 @@ func (t *Trace) sort() error {
 	})
 	return nil
 }
+
+// Progress tells how far into its file t has read, in bytes of the file as it is
+// stored, and how many there are; total is 0 if that is unknown, as of standard
+// input or a pipe. After io.EOF the two are the same, unless the file grew or
+// shrank. Of a compressed file read is ahead by what is decompressed and not yet
+// asked for; a trace that is sorted is read whole by the first Next. Call it
+// from where Next is called.
+func (t *Trace) Progress() (read, total int64) { return t.offset(), t.size }
 
 // Close closes the file. Next must not be called after it.
 func (t *Trace) Close() error { return t.closer() }
