@@ -57,7 +57,7 @@ const slopeError = 1e-4
 
 // newSlope returns the slope of the given seconds a token.
 func newSlope(seconds float64) slope {
-	exact := seconds * 1e12
+	exact := float64(seconds * 1e12)
 	whole := math.RoundToEven(exact)
 	if math.Abs(whole-exact) <= slopeError*exact {
 		return slope{ps: int64(whole)}

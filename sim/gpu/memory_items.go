@@ -51,12 +51,12 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 func weightBytes(m *Model, l layout, f Format) float64 {
 	attention := float64(m.Hidden) * float64(l.qkv+l.attnOut)
 	mlp := 3 * float64(m.Hidden) * float64(l.width) * float64(max(1, m.Experts))
-	layers := float64(m.Layers) * (attention*f.outsideExperts().bytesPerWeight() + mlp*f.bytesPerWeight())
+	perLayer := float64(attention*f.outsideExperts().bytesPerWeight()) + float64(mlp*f.bytesPerWeight())
 	matrices := 2.0
 	if m.TiedEmbeddings {
 		matrices = 1
 	}
-	return layers + matrices*vocabBytes(m, l)
+	return float64(float64(m.Layers)*perLayer) + float64(matrices*vocabBytes(m, l))
 }
 
 // vocabBytes returns the bytes of one vocabulary matrix on each GPU.
@@ -77,9 +77,9 @@ func vocabBytes(m *Model, l layout) float64 {
 //     of the largest step makes no difference in them.
 func activationBytes(m *Model, l layout, o MemoryOptions) float64 {
 	h, f := float64(m.Hidden), float64(l.width)
-	elements := max(2*h+2*f, h+3*f)
+	elements := max(2*(h+f), h+float64(3*f))
 	if m.Experts > 0 {
-		elements = 2*h + float64(m.ExpertsPerToken)*(3*f+h)
+		elements = float64(2*h) + float64(float64(m.ExpertsPerToken)*(float64(3*f)+h))
 	}
 	return max(
 		2*elements*float64(o.MaxNumBatchedTokens),

@@ -52,7 +52,7 @@ func (l lognormalLaw) below(x float64) (p, m float64) {
 		return 0, 0
 	}
 	z := (math.Log(x) - l.mu) / l.sigma
-	return phi(z), math.Exp(l.mu+float64(l.sigma*l.sigma)/2) * phi(z-l.sigma)
+	return phi(z), math.Exp(l.mu+float64(l.sigma*l.sigma/2)) * phi(z-l.sigma)
 }
 
 // exponentialLaw is the exponential distribution.

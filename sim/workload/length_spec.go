@@ -156,7 +156,7 @@ func (c *specCheck) lognormal(key string, s *LengthSpec) law {
 		return lognormalLaw{c.real(sub(key, "mu"), s.Mu, 0, math.Log(MaxTokens), "a mean of the logarithm"), sigma}
 	}
 	mean := c.real(sub(key, "mean"), s.Mean, 1, MaxTokens, "a mean in tokens")
-	return lognormalLaw{math.Log(max(mean, 1)) - float64(sigma*sigma)/2, sigma}
+	return lognormalLaw{math.Log(max(mean, 1)) - float64(sigma*sigma/2), sigma}
 }
 
 func (c *specCheck) mixTokens(key string, s *LengthSpec) tokens {
