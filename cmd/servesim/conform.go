@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"servesim/internal/conform"
+	"servesim/sim/scheduler"
 
 	"github.com/spf13/cobra"
 )
@@ -40,15 +41,15 @@ finishes and free blocks. It exits with 1 if any differs, and says where first.`
 			return run(o)
 		},
 	}
-	cmd.Flags().StringVar(&o.policy, "policy", "", "engine version to replay through, whatever was recorded")
-	must(cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyNames(), cobra.ShellCompDirectiveNoFileComp)))
+	cmd.Flags().StringVar(&o.policy, "policy", "", "engine version to replay through, whatever was recorded, or a policy (vllm-v1, vllm-v0) to replay only its own")
+	must(cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(conformNames(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
 // runConform replays every file.
 func runConform(o conformOptions) error {
-	if o.policy != "" && !slices.Contains(policyNames(), o.policy) {
-		return usagef("--policy: %s", unknownName("engine version", o.policy, policyNames()))
+	if o.policy != "" && !slices.Contains(conformNames(), o.policy) {
+		return usagef("--policy: %s", unknownName("engine version or policy", o.policy, conformNames()))
 	}
 	failed := false
 	for _, path := range o.paths {
@@ -60,7 +61,7 @@ func runConform(o conformOptions) error {
 		for _, v := range vectors {
 			r, err := conform.Replay(v, o.policy, conform.Policy)
 			if err != nil {
-				return fmt.Errorf("%s: vector %s: %w", path, v.Name, err)
+				return &usageError{fmt.Errorf("%s: %w", path, err)}
 			}
 			t.add(r)
 		}
@@ -73,6 +74,15 @@ func runConform(o conformOptions) error {
 		return errMismatch
 	}
 	return nil
+}
+
+// conformNames lists what --policy takes: engine versions, then policies.
+func conformNames() []string {
+	names := policyNames()
+	for _, p := range scheduler.Policies() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // readVectors reads a file of recorded schedules. What is wrong with it is a

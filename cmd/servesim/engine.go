@@ -41,17 +41,17 @@ func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	settle(&e.MaxNumSeqs, min(seqs, *e.MaxNumBatchedTokens))
 	settle(&e.BlockSize, c.BlockSize)
 	settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
-	settle(&e.LongPrefillTokenThreshold, c.LongPrefillTokenThreshold)
 	settle(&e.SchedulingPolicy, c.SchedulingPolicy)
 	if p.Watermarked {
 		settle(&e.Watermark, c.Watermark)
 	}
-	if p.Config.Policy == "vllm-v0" {
+	if p.Config.Policy == scheduler.VLLMV0 {
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
 	} else {
 		settle(&e.AsyncScheduling, p.AsyncScheduling)
 	}
+	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
 		settle(&e.ReserveFullISL, true)
 	}
@@ -90,7 +90,7 @@ func (e *engineSection) lacking(p scheduler.Preset) []strict.Fault {
 			})
 		}
 	}
-	v0 := p.Config.Policy == "vllm-v0"
+	v0 := p.Config.Policy == scheduler.VLLMV0
 	lacks(e.Watermark != nil, p.Watermarked, "watermark", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Watermarked }))
 	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
 	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "the V1 engine doesn't limit partial prefills")

@@ -46,11 +46,9 @@ func (x *extrapolation) share() float64 {
 // stepWork returns what the first step of r computed, as far as Extrapolated
 // asks: who samples is left out.
 func stepWork(r *observe.StepRun) gpu.Work {
-	w := gpu.Work{DecodeSeqs: int64(r.Decodes), DecodeKV: r.DecodeKV, PrefillSeqs: int64(len(r.Chunks))}
+	w := gpu.Work{DecodeSeqs: int64(r.Decodes), DecodeKV: r.DecodeKV}
 	for _, c := range r.Chunks {
-		n := int64(c.Tokens)
-		w.PrefillTokens += n
-		w.PrefillPairs += n*int64(c.Start) + n*(n+1)/2
+		w.AddChunk(int64(c.Start), int64(c.Tokens), false)
 	}
 	return w
 }

@@ -26,13 +26,22 @@ type Result struct {
 type Replayer func(c scheduler.Config, v Vector) (string, error)
 
 // Replay replays v. A policy that is not empty is the engine version to use
-// whatever was recorded.
+// whatever was recorded, or the name of a policy whose own recordings alone are
+// replayed.
 func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	r := Result{Vector: v, Preset: v.preset()}
 	if r.Skip = v.skip(); r.Skip != "" {
 		return r, nil
 	}
-	if policy != "" {
+	own := false
+	for _, p := range scheduler.Policies() {
+		own = own || p.Name == policy
+	}
+	switch found, err := scheduler.FindPreset(r.Preset); {
+	case own && err == nil && found.Config.Policy != policy:
+		r.Skip = "recorded from " + found.Config.Policy
+		return r, nil
+	case !own && policy != "":
 		r.Preset = policy
 	}
 	c, err := v.config(r.Preset)
@@ -83,7 +92,7 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 	c.LongPrefillTokenThreshold = p.Threshold
 	c.AllowLivelock = true
 	c.MaxModelLen = math.MaxInt32 / 2
-	if c.Policy == "vllm-v0" {
+	if c.Policy == scheduler.VLLMV0 {
 		c.MaxModelLen = 64
 	}
 	if p.MaxModelLen != nil {
@@ -153,7 +162,7 @@ func Policy(c scheduler.Config, v Vector) (string, error) {
 }
 
 // observe plans and runs one step and returns it in the form of the recording.
-func observe(p scheduler.Policy, c scheduler.Config, v Vector) Step {
+func observe(p scheduler.Inspector, c scheduler.Config, v Vector) Step {
 	id := func(h scheduler.Handle) string { return v.Requests[h].ID }
 	ids := func(hs []scheduler.Handle) (out []string) {
 		for _, h := range hs {
@@ -187,7 +196,7 @@ func observe(p scheduler.Policy, c scheduler.Config, v Vector) Step {
 	if !step.Empty() {
 		got.Fin = append(got.Fin, ids(p.Advance(1))...)
 	}
-	if c.Policy == "vllm-v0" { // recorded after the step
+	if c.Policy == scheduler.VLLMV0 { // recorded after the step
 		_, _, free = p.Counts()
 		running, waiting = p.Queues()
 	}

@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -21,27 +22,23 @@ type Vector struct {
 // Params are the limits and switches of a vector. Pointers are nil where the
 // recording leaves the engine's default.
 type Params struct {
-	Budget      int32    `json:"budget"`
-	MaxSeqs     int32    `json:"max_seqs"`
-	Blocks      int64    `json:"blocks"`
-	BlockSize   int32    `json:"bs"`
-	Threshold   int32    `json:"thr"`
-	MaxModelLen *int32   `json:"max_model_len"`
-	Caching     bool     `json:"caching"`
-	Chunked     *bool    `json:"chunked"`
-	Policy      string   `json:"policy"`
-	Watermark   float64  `json:"watermark"`
-	Async       bool     `json:"async_"`
-	Depth       int      `json:"depth"`
-	Pipeline    int      `json:"pp"`
-	Spec        int      `json:"spec"`
-	Mode        string   `json:"mode"`
-	Swap        int      `json:"swap"`
-	MPP         *int32   `json:"mpp"`
-	MLPP        *int32   `json:"mlpp"`
-	Draft       int      `json:"draft"`
-	Kind        string   `json:"kind"`
-	_           struct{} `json:"-"`
+	Budget      int32   `json:"budget"`
+	MaxSeqs     int32   `json:"max_seqs"`
+	Blocks      int64   `json:"blocks"`
+	BlockSize   int32   `json:"bs"`
+	Threshold   int32   `json:"thr"`
+	MaxModelLen *int32  `json:"max_model_len"`
+	Caching     bool    `json:"caching"`
+	Chunked     *bool   `json:"chunked"`
+	Policy      string  `json:"policy"`
+	Watermark   float64 `json:"watermark"`
+	Async       bool    `json:"async_"`
+	Depth       int     `json:"depth"`
+	Pipeline    int     `json:"pp"`
+	Spec        int     `json:"spec"`
+	Mode        string  `json:"mode"`
+	MPP         *int32  `json:"mpp"`
+	MLPP        *int32  `json:"mlpp"`
 }
 
 // Request is one request of a vector.
@@ -52,8 +49,6 @@ type Request struct {
 	Out    int32           `json:"out"`
 	Prio   int32           `json:"prio"`
 	Arr    *int64          `json:"arr"`
-	Group  any             `json:"group"`
-	Shared int             `json:"shared"`
 }
 
 // promptTokens returns the length of the prompt.
@@ -64,14 +59,39 @@ func (r *Request) promptTokens() (int32, error) {
 	}
 	var tokens []int64
 	if err := json.Unmarshal(r.Prompt, &tokens); err != nil {
-		return 0, fmt.Errorf("request %s: prompt is neither a number nor a list of tokens", r.ID)
+		return 0, fmt.Errorf("request %s: prompt: found %s; it must be a number of tokens or a list of them", r.ID, r.Prompt)
 	}
 	return int32(len(tokens)), nil
 }
 
+// check returns all faults of the requests of v, joined.
+func (v *Vector) check() error {
+	var faults []error
+	seen := map[string]bool{}
+	for i := range v.Requests {
+		r := &v.Requests[i]
+		fault := func(field, format string, args ...any) {
+			faults = append(faults, fmt.Errorf("vector %s: request %q: %s: %s", v.Name, r.ID, field, fmt.Sprintf(format, args...)))
+		}
+		if r.ID == "" || seen[r.ID] {
+			fault("id", "ids must be given and differ")
+		}
+		seen[r.ID] = true
+		if n, err := r.promptTokens(); err != nil || n < 1 {
+			fault("prompt", "found %s; it must be a number of tokens, at least 1, or a list of as many", r.Prompt)
+		}
+		if r.Out < 1 {
+			fault("out", "found %d; it must be at least 1", r.Out)
+		}
+		if r.At < 0 || r.At >= max(1, len(v.Steps)) {
+			fault("at", "found %d; it must be the index of one of the %d steps", r.At, len(v.Steps))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // Step is one recorded scheduling call.
 type Step struct {
-	Add        []string `json:"add"`
 	Sched      counts   `json:"sched"`
 	Hit        counts   `json:"hit"`
 	Preempt    []string `json:"preempt"`
@@ -246,7 +266,7 @@ func (v *Vector) setParams(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &v.Params); err != nil {
 		return fmt.Errorf("vector %s: params: %w", v.Name, err)
 	}
-	return nil
+	return v.check()
 }
 
 // preset returns the engine version of v as sim/scheduler names it, or "".

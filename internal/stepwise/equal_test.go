@@ -196,7 +196,10 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	c.EnableChunkedPrefill = rapid.Bool().Draw(t, "chunked")
 	c.LongPrefillTokenThreshold = rapid.SampledFrom([]int32{0, 0, 1, 3, 8}).Draw(t, "threshold")
 	c.SchedulingPolicy = rapid.SampledFrom([]string{scheduler.FCFS, scheduler.FCFS, scheduler.Priority}).Draw(t, "scheduling_policy")
-	if c.Policy == "vllm-v0" {
+	if c.Policy == scheduler.VLLMV0 {
+		if c.EnableChunkedPrefill {
+			c.SchedulingPolicy = scheduler.FCFS
+		}
 		c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "mpp")
 		c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "mlpp")
 	}
@@ -296,10 +299,10 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 		for _, chunk := range s.Chunks {
 			tokens += chunk.Tokens
 		}
-		if c.Scheduler.Policy == "vllm-v1" && tokens > c.Scheduler.MaxNumBatchedTokens {
+		if c.Scheduler.Policy == scheduler.VLLMV1 && tokens > c.Scheduler.MaxNumBatchedTokens {
 			t.Fatalf("the step at %v computes %d tokens, over the budget of %d", s.Start, tokens, c.Scheduler.MaxNumBatchedTokens)
 		}
-		if c.Scheduler.Policy == "vllm-v1" && s.Running > c.Scheduler.MaxNumSeqs {
+		if c.Scheduler.Policy == scheduler.VLLMV1 && s.Running > c.Scheduler.MaxNumSeqs {
 			t.Fatalf("the step at %v runs %d sequences, over the limit of %d", s.Start, s.Running, c.Scheduler.MaxNumSeqs)
 		}
 	}

@@ -47,7 +47,7 @@ type policy interface {
 // newPolicy returns the plain form of the policy that c describes.
 func newPolicy(c scheduler.Config) policy {
 	core := core{Config: c}
-	if c.Policy == "vllm-v0" {
+	if c.Policy == scheduler.VLLMV0 {
 		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
 		core.usable = c.NumGPUBlocks
 		return &v0{core: core}

@@ -191,13 +191,7 @@ func work(step *scheduler.Step) gpu.Work {
 	w := gpu.Work{DecodeSeqs: int64(step.Decodes), DecodeKV: step.DecodeKV, Samples: int64(step.Decodes)}
 	for i := range step.Shares {
 		s := &step.Shares[i]
-		c, start := int64(s.Tokens), int64(s.Start)
-		w.PrefillTokens += c
-		w.PrefillSeqs++
-		w.PrefillPairs += c*start + c*(c+1)/2
-		if s.Last {
-			w.Samples++
-		}
+		w.AddChunk(int64(s.Start), int64(s.Tokens), s.Last)
 	}
 	return w
 }

@@ -20,6 +20,17 @@ type Work struct {
 	Samples int64
 }
 
+// AddChunk adds a prompt chunk of tokens tokens that follows start computed
+// ones of its sequence; last tells that it completes the prompt.
+func (w *Work) AddChunk(start, tokens int64, last bool) {
+	w.PrefillTokens += tokens
+	w.PrefillSeqs++
+	w.PrefillPairs += tokens*start + tokens*(tokens+1)/2
+	if last {
+		w.Samples++
+	}
+}
+
 // Progression is the durations of successive decode steps of one batch: First,
 // First+Inc, First+2·Inc and so on, for Steps steps; what comes after must be
 // asked for again.

@@ -16,9 +16,6 @@ func NewPool(usable, blockSize int64) Pool {
 // Need returns the number of blocks that tokens tokens occupy.
 func (p *Pool) Need(tokens int64) int64 { return (tokens + p.blockSize - 1) / p.blockSize }
 
-// BlockSize returns the number of tokens that a block holds.
-func (p *Pool) BlockSize() int64 { return p.blockSize }
-
 // Usable returns the number of blocks that sequences can hold.
 func (p *Pool) Usable() int64 { return p.usable }
 

@@ -1,6 +1,10 @@
 package scheduler
 
-import "servesim/sim/kv"
+import (
+	"slices"
+
+	"servesim/sim/kv"
+)
 
 // nobody ends a list of sequences.
 const nobody = Handle(-1)
@@ -129,19 +133,16 @@ func (b *batch) handles(dst []Handle, l *list) []Handle {
 	return dst
 }
 
-// outranks tells that x runs before y under the priority policy.
-func (b *batch) outranks(x, y Handle) bool {
-	s, t := &b.seqs[x], &b.seqs[y]
+// urgent tells that a runs before b under the priority policy.
+func urgent(seqs []seq, a, b Handle) bool {
+	s, t := &seqs[a], &seqs[b]
 	return s.priority < t.priority || s.priority == t.priority && s.rank < t.rank
 }
 
 // unpartial takes h off the list of unfinished prompts.
 func (b *batch) unpartial(h Handle) {
-	for i, p := range b.partial {
-		if p == h {
-			b.partial = append(b.partial[:i], b.partial[i+1:]...)
-			return
-		}
+	if i := slices.Index(b.partial, h); i >= 0 {
+		b.partial = slices.Delete(b.partial, i, i+1)
 	}
 }
 

@@ -38,7 +38,7 @@ func BenchmarkPlan(b *testing.B) {
 
 // crowded is a policy with sequences that it runs, and handles for more.
 type crowded struct {
-	scheduler.Inspector
+	scheduler.Policy
 	unused []scheduler.Handle
 	rank   int64
 	output int32

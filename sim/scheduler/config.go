@@ -28,7 +28,7 @@ type VictimRule string
 
 // The rules.
 const (
-	// VictimGhost leaves a victim that already got tokens in the step (v0.11).
+	// VictimGhost leaves a victim that already got tokens in the step (up to v0.15).
 	VictimGhost VictimRule = "ghost"
 	// VictimRestore takes it out of the step and gives its tokens back (v0.16 to v0.20).
 	VictimRestore VictimRule = "restore"
@@ -84,7 +84,7 @@ type Config struct {
 
 // usable returns the number of blocks that sequences can hold.
 func (c *Config) usable() int64 {
-	if c.Policy == "vllm-v1" {
+	if c.Policy == VLLMV1 {
 		return c.NumGPUBlocks - 1
 	}
 	return c.NumGPUBlocks
@@ -97,7 +97,7 @@ func (c *Config) watermark() int64 { return int64(float64(c.NumGPUBlocks) * c.Wa
 // before max_model_len ends it. vLLM V1 stops when the length reaches
 // max_model_len, V0 when it exceeds it.
 func (c *Config) OutputLimit(prompt int32) int32 {
-	if c.Policy == "vllm-v0" {
+	if c.Policy == VLLMV0 {
 		return c.MaxModelLen + 1 - prompt
 	}
 	return c.MaxModelLen - prompt
@@ -147,7 +147,7 @@ func (c *Config) Check() error {
 // checkSwitches checks what only one policy uses.
 func (c *Config) checkSwitches(fault func(string, ...any)) {
 	switch c.Policy {
-	case "vllm-v1":
+	case VLLMV1:
 		switch c.Unchunked {
 		case UnchunkedStop, UnchunkedSkip, UnchunkedIgnore:
 		default:
@@ -158,7 +158,10 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 		default:
 			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
 		}
-	case "vllm-v0":
+	case VLLMV0:
+		if c.EnableChunkedPrefill && c.SchedulingPolicy == Priority {
+			fault("scheduling_policy: found priority, which has no effect in %s with chunked prefill on; set fcfs, or enable_chunked_prefill = false", VLLMV0)
+		}
 		if c.MaxNumPartialPrefills < 1 || c.MaxNumPartialPrefills > c.MaxNumBatchedTokens {
 			fault("max_num_partial_prefills: found %d; it must be at least 1, and at most max_num_batched_tokens (%d) so that each prompt gets a token",
 				c.MaxNumPartialPrefills, c.MaxNumBatchedTokens)

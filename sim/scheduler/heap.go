@@ -14,12 +14,6 @@ func (q *heap) first() Handle {
 	return q.at[0]
 }
 
-// urgent tells that a comes before b.
-func urgent(seqs []seq, a, b Handle) bool {
-	s, t := &seqs[a], &seqs[b]
-	return s.priority < t.priority || s.priority == t.priority && s.rank < t.rank
-}
-
 func (q *heap) push(seqs []seq, h Handle) {
 	seqs[h].heap = int32(len(q.at))
 	q.at = append(q.at, h)

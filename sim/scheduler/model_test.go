@@ -11,11 +11,14 @@ import (
 )
 
 // modes calls test for every policy, chunked or not, under both scheduling
-// policies, with a function that draws the rest of a configuration.
+// policies where it has them, with a function that draws the rest of a configuration.
 func modes(t *testing.T, test func(t *testing.T, draw func(*rapid.T) scheduler.Config)) {
 	for _, p := range scheduler.Policies() {
 		for _, chunked := range []bool{true, false} {
 			for _, order := range []string{scheduler.FCFS, scheduler.Priority} {
+				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority {
+					continue // a fault of the configuration
+				}
 				t.Run(fmt.Sprintf("%s/chunked=%v/%s", p.Name, chunked, order), func(t *testing.T) {
 					test(t, func(t *rapid.T) scheduler.Config {
 						c := anyLimits(t, p.Name)
@@ -51,7 +54,7 @@ func anyLimits(t *rapid.T, policy string) scheduler.Config {
 }
 
 // newPolicy returns the policy that c describes.
-func newPolicy(t *rapid.T, c scheduler.Config) scheduler.Policy {
+func newPolicy(t *rapid.T, c scheduler.Config) scheduler.Inspector {
 	p, err := scheduler.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +86,7 @@ func (s *tracked) known() int32 { return s.Prompt + s.emitted }
 type model struct {
 	t    *rapid.T
 	c    scheduler.Config
-	p    scheduler.Policy
+	p    scheduler.Inspector
 	seqs map[scheduler.Handle]*tracked
 	rank int64
 }

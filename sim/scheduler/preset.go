@@ -24,15 +24,14 @@ type Preset struct {
 // v0.20.1 and main at 5ac2684976.
 func Presets() []Preset {
 	v1 := Config{
-		Policy: "vllm-v1", BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS,
-		MaxNumPartialPrefills: 1, MaxLongPartialPrefills: 1,
-	}
+		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS}
 	v11, v20, v0 := v1, v1, v1
 	v11.Unchunked, v11.Victim = UnchunkedSkip, VictimGhost
 	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
 	head := v20
 	head.Victim = VictimShift
-	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = "vllm-v0", false, 0.01
+	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
+	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return []Preset{
 		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
 		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92, AsyncScheduling: true},
@@ -72,7 +71,7 @@ func (d Device) large() bool {
 // device d, for a model of maxModelLen tokens and with chunked prefill as
 // given. Source: vLLM's get_batch_defaults; for V0, v0.8.5's SchedulerConfig.
 func (p Preset) Limits(d Device, maxModelLen int32, chunked bool) (maxNumBatchedTokens, maxNumSeqs int32) {
-	if p.Config.Policy == "vllm-v0" {
+	if p.Config.Policy == VLLMV0 {
 		if chunked {
 			return 2048, 256
 		}
@@ -89,4 +88,14 @@ func (p Preset) Limits(d Device, maxModelLen int32, chunked bool) (maxNumBatched
 		tokens = int32(limit)
 	}
 	return tokens, min(seqs, tokens)
+}
+
+// LongPrefillTokenThreshold returns the default of the option of that name for
+// a model of maxModelLen tokens: V0 takes 4 % of it where several prompts may
+// share a step, and everything else has none, 0.
+func (p Preset) LongPrefillTokenThreshold(maxModelLen, maxNumPartialPrefills int32) int32 {
+	if p.Config.Policy == VLLMV0 && maxNumPartialPrefills > 1 {
+		return int32(float64(maxModelLen) * 0.04)
+	}
+	return 0
 }

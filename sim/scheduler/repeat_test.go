@@ -17,7 +17,7 @@ import (
 type pair struct {
 	t          *rapid.T
 	c          scheduler.Config
-	fast, slow scheduler.Policy
+	fast, slow scheduler.Inspector
 	live       []scheduler.Handle
 	rank       int64
 	longest    int64 // most steps advanced at once
@@ -102,7 +102,7 @@ func (p *pair) step(arrivals int) (moved bool) {
 
 // same checks that both have the same lists, free blocks and batch.
 func (p *pair) same() {
-	state := func(x scheduler.Policy) string {
+	state := func(x scheduler.Inspector) string {
 		running, waiting, free := x.Counts()
 		rs, ws := x.Queues()
 		return fmt.Sprint(running, waiting, free, rs, ws)

@@ -54,7 +54,7 @@ func schedule(t *testing.T, c scheduler.Config, requests string) string {
 }
 
 // describe plans and runs one step, and returns how many left with it.
-func describe(p scheduler.Policy) (text string, gone int) {
+func describe(p scheduler.Inspector) (text string, gone int) {
 	name := func(h scheduler.Handle) string { return string('A' + rune(h)) }
 	names := func(hs []scheduler.Handle) string {
 		var out []string

@@ -98,32 +98,42 @@ type Policy interface {
 	// Peak returns the number of KV blocks in use in the step that Advance
 	// applied last, before those that ended with it gave theirs back.
 	Peak() int64
+}
+
+// Inspector shows the insides of a policy, in time proportional to them. Every
+// policy is one; a run needs none of it.
+type Inspector interface {
+	Policy
 	// Visit calls f for each sequence of the planned step in the order of the
-	// engine's batch, with the tokens it computes. It takes time proportional
-	// to the batch.
+	// engine's batch, with the tokens it computes.
 	Visit(f func(h Handle, tokens int32))
-	// Queues returns the running list and the queue, in order. It is for tests
-	// and takes time proportional to both.
+	// Queues returns the running list and the queue, in order.
 	Queues() (running, waiting []Handle)
 }
 
 // Info describes a policy for help texts.
 type Info struct {
 	Name, Summary string
-	new           func(Config) Policy
+	new           func(Config) Inspector
 }
+
+// The names of the policies.
+const (
+	VLLMV1 = "vllm-v1"
+	VLLMV0 = "vllm-v0"
+)
 
 // Policies is the whole list: a new policy is one file and one line here.
 func Policies() []Info {
 	return []Info{
-		{"vllm-v1", "vLLM's V1 engine: running first, prompts in chunks", newV1},
-		{"vllm-v0", "vLLM's V0 engine: whole prompts first, decodes wait", newV0},
+		{VLLMV1, "vLLM's V1 engine: running first, prompts in chunks", newV1},
+		{VLLMV0, "vLLM's V0 engine: whole prompts first, decodes wait", newV0},
 	}
 }
 
 // New returns the policy that c describes, with nothing queued. It returns all
 // faults of c at once.
-func New(c Config) (Policy, error) {
+func New(c Config) (Inspector, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}

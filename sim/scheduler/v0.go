@@ -16,10 +16,9 @@ type v0 struct {
 	served   []Handle // chunked: scratch for the new running list
 }
 
-func newV0(c Config) Policy {
+func newV0(c Config) Inspector {
 	p := &v0{batch: newBatch(c), chunked: c.EnableChunkedPrefill, reserve: c.watermark()}
-	// With chunked prefill the engine has no priority policy.
-	p.priority = c.SchedulingPolicy == Priority && !p.chunked
+	p.priority = c.SchedulingPolicy == Priority
 	return p
 }
 
@@ -124,7 +123,7 @@ func (p *v0) forcePreemption() {
 	head := p.queue.head
 	n := p.seqs[head].known()
 	var preempted []Handle
-	for p.running.tail != nobody && p.outranks(head, p.running.tail) {
+	for p.running.tail != nobody && urgent(p.seqs, head, p.running.tail) {
 		if p.fit(n) == fitNow && n <= p.MaxNumBatchedTokens && p.running.n < p.MaxNumSeqs {
 			break
 		}
@@ -142,7 +141,7 @@ func (p *v0) forcePreemption() {
 func (p *v0) sort(l *list) {
 	p.order = p.handles(p.order[:0], l)
 	slices.SortFunc(p.order, func(a, b Handle) int {
-		if p.outranks(a, b) {
+		if urgent(p.seqs, a, b) {
 			return -1
 		}
 		return 1
@@ -232,7 +231,7 @@ func (p *v0) Repeat() int64 {
 // Advance implements Policy.
 func (p *v0) Advance(k int64) []Handle { return p.advance(k) }
 
-// Visit implements Policy.
+// Visit implements Inspector.
 func (p *v0) Visit(f func(h Handle, tokens int32)) {
 	admitted := func(want bool) {
 		for i := range p.step.Shares {
@@ -253,7 +252,7 @@ func (p *v0) Visit(f func(h Handle, tokens int32)) {
 	}
 }
 
-// Queues implements Policy.
+// Queues implements Inspector.
 func (p *v0) Queues() (running, waiting []Handle) {
 	return p.handles(nil, &p.running), p.handles(nil, &p.queue)
 }

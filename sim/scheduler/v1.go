@@ -15,7 +15,7 @@ type v1 struct {
 	watermarked int64 // blocks that an admission beside others leaves free
 }
 
-func newV1(c Config) Policy {
+func newV1(c Config) Inspector {
 	p := &v1{batch: newBatch(c), priority: c.SchedulingPolicy == Priority}
 	p.watermarked = c.watermark()
 	return p
@@ -231,7 +231,7 @@ func (p *v1) Repeat() int64 {
 // Advance implements Policy.
 func (p *v1) Advance(k int64) []Handle { return p.advance(k) }
 
-// Visit implements Policy. Ghosts come first: they stand before the sequence
+// Visit implements Inspector. Ghosts come first: they stand before the sequence
 // that took their blocks.
 func (p *v1) Visit(f func(h Handle, tokens int32)) {
 	shares := p.step.Shares
@@ -254,7 +254,7 @@ func (p *v1) Visit(f func(h Handle, tokens int32)) {
 	}
 }
 
-// Queues implements Policy.
+// Queues implements Inspector.
 func (p *v1) Queues() (running, waiting []Handle) {
 	running = p.handles(nil, &p.running)
 	if p.priority {

@@ -65,7 +65,7 @@ func (p *v1) victim() int {
 	}
 	worst := 0
 	for i := 1; i <= last; i++ {
-		if p.outranks(p.order[worst], p.order[i]) {
+		if urgent(p.seqs, p.order[worst], p.order[i]) {
 			worst = i
 		}
 	}
