@@ -21,10 +21,23 @@ func (r *result) lines() []string {
 	for _, c := range r.counts {
 		l.item("", "%s: %s", c.What, grouped(c.N))
 	}
+	for _, c := range traceCautions(r.trace) {
+		l.item("Caution", "%s", c)
+	}
 	if r.outside > 0 {
 		l.item("Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)
 	}
 	return l
+}
+
+// traceCautions says what of a trace isn't modelled, a sentence each; t is nil if
+// there is none.
+func traceCautions(t *workload.Report) []string {
+	if t == nil || t.Hashed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
+		grouped(t.Hashed), grouped(t.Kept), 100*float64(t.Hashed)/float64(t.Kept))}
 }
 
 // describe says what a plan runs.

@@ -66,6 +66,9 @@ func traceFaults() []faultCase {
 		withTrace("negative arrival", "t.jsonl", `{"timestamp": -5, "input_length": 6, "output_length": 5, "hash_ids": [1]}`+"\n", "t.jsonl:1", "timestamp"),
 		withTrace("broken JSON", "t.jsonl", `{"timestamp": 0, "input_length": 6, "output_length": 5, "hash_ids": [1]}`+"\n{\"timestamp\": 1,\n", "t.jsonl:2"),
 		withTrace("duplicate ids", "t.jsonl", "{\"id\":\"a\",\"arrival\":0,\"prompt\":6,\"output\":5}\n{\"id\":\"a\",\"arrival\":1,\"prompt\":6,\"output\":5}\n", "t.jsonl:2", `"a"`),
+		{"stretched past what a run can last", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set stretch=1e7", []string{"stretch: request 1", "106 days"}},
+		{"prompts scaled past what a length can be", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set scale_prompt=1e8", []string{"scale lengths: request 0 of 374 tokens", "at most 2147483647"}},
+		{"sessions that cannot be merged", map[string]string{"s.toml": small, "t.jsonl": "{\"arrival\":0,\"prompt\":6,\"output\":5,\"session\":9223372036854775807}\n{\"arrival\":1,\"prompt\":6,\"output\":5}\n"}, "run s.toml --trace t.jsonl --set transform.rate=2", []string{"merge: request 0 of source 1", "session 9223372036854775807"}},
 		{"unknown format", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format azur", []string{"--format azur", "workload.format", `did you mean "azure"?`}},
 		{"the wrong format forced", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format mooncake", []string{"t.csv:1"}},
 	}

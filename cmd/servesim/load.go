@@ -22,6 +22,9 @@ const defaultName = "the default scenario"
 // stdinPath is the path that stands for standard input.
 const stdinPath = "-"
 
+// stdinName is what messages call it.
+const stdinName = "standard input"
+
 // A source is where a scenario comes from: a file, and what the command line
 // changes in it.
 type source struct {
@@ -75,6 +78,14 @@ func load(e env, src source) (*scenario, *document, []strict.Fault) {
 	return &s, d, faults
 }
 
+// traceName is the name of a scenario that replays the trace at path.
+func traceName(path string) string {
+	if path == stdinPath {
+		return stdinName
+	}
+	return filepath.Base(path)
+}
+
 // readScenario returns the text of a scenario and the name to call it by.
 func readScenario(e env, path string) (file, text string, err error) {
 	switch path {
@@ -82,7 +93,7 @@ func readScenario(e env, path string) (file, text string, err error) {
 		return defaultName, defaultScenario, nil
 	case stdinPath:
 		b, err := io.ReadAll(e.stdin)
-		return "standard input", string(b), err
+		return stdinName, string(b), err
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -111,9 +122,12 @@ func (d *document) rebase(dir string) {
 }
 
 // apply changes the tree as the command line says. A trace takes the place of
-// the whole workload, for what the file says of the old one wouldn't fit.
+// the whole workload, for what the file says of the old one wouldn't fit, and
+// gives the scenario its name, for the old one may describe the old workload.
 func (d *document) apply(src source) {
 	if src.trace != "" {
+		d.tree["name"] = traceName(src.trace)
+		d.flags["name"] = "--trace " + src.trace
 		d.tree["workload"] = map[string]any{"trace": src.trace}
 		d.flags["workload"] = "--trace " + src.trace
 	}

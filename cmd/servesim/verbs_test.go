@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,5 +192,46 @@ func TestProgressShowsOnlyWhatLasts(t *testing.T) {
 	}
 	if quick.Len() > 0 || !strings.Contains(slow.String(), "simulating") {
 		t.Errorf("a quick run shows %q, a slow one %q", &quick, &slow)
+	}
+}
+
+// TestNameSaysWhatRan holds that a scenario whose workload a trace replaced goes
+// by the trace's name, unless it's told another.
+func TestNameSaysWhatRan(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure})
+	for want, args := range map[string][]string{
+		"small, seed 3": {"s.toml"},
+		"t.csv, seed 3": {"s.toml", "--trace", "./t.csv"},
+		"mine, seed 3":  {"s.toml", "--trace", "t.csv", "--set", "name=mine"},
+	} {
+		if out := ok(t, append([]string{"run"}, args...)...); !strings.HasPrefix(out, "Scenario    "+want+"\n") {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+	var out bytes.Buffer
+	e := env{stdin: strings.NewReader(azure), stdout: &out, stderr: &out}
+	if Main(t.Context(), e, []string{"run", "s.toml", "--trace", "-"}); !strings.HasPrefix(out.String(), "Scenario    standard input, seed 3\n") {
+		t.Error(out.String())
+	}
+}
+
+// TestPrefixHashesAreCautionedAbout holds that a run of a trace with prefix hashes
+// says that nothing is cached, as text and in JSON, and no other run does.
+func TestPrefixHashesAreCautionedAbout(t *testing.T) {
+	const hashed = `{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}` + "\n"
+	const bare = `{"timestamp": 9, "input_length": 600, "output_length": 5}` + "\n"
+	inFolder(t, map[string]string{"s.toml": small, "h.jsonl": hashed + bare + bare, "b.jsonl": bare})
+	const want = "prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; 1 of 3 requests, 33.3 %, carry prefix hashes"
+	for trace, caution := range map[string]bool{"h.jsonl": true, "b.jsonl": false} {
+		if out := ok(t, "run", "s.toml", "--trace", trace); strings.Contains(out, "Caution     "+want+"\n") != caution {
+			t.Errorf("%s: %s", trace, out)
+		}
+		var v struct{ Input struct{ Cautions []string } }
+		if err := json.Unmarshal([]byte(ok(t, "run", "s.toml", "--trace", trace, "--json")), &v); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(v.Input.Cautions, want) != caution {
+			t.Errorf("%s: cautions %q", trace, v.Input.Cautions)
+		}
 	}
 }

@@ -122,12 +122,16 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 	return t, nil
 }
 
-// inputError marks a fault of a trace, wherever in the run it was met, as one of
-// what the user gave.
+// inputError marks a fault of a trace, or of what a transform would make of it,
+// as one of what the user gave, wherever in the run it was met.
 func inputError(err error) error {
 	var f *workload.Fault
 	if errors.As(err, &f) {
 		return &usageError{f}
+	}
+	var t *workload.TransformFault
+	if errors.As(err, &t) {
+		return &usageError{t}
 	}
 	return err
 }

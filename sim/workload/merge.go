@@ -2,7 +2,6 @@ package workload
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -16,7 +15,8 @@ import (
 // sources share one, prefix hashes of all but the first source are changed so
 // that no two sources share a prefix, and the names of all but the first source
 // get the suffix "~1", "~2" and so on. The error says that there is no source
-// or wraps ErrNoReactive.
+// or wraps ErrNoReactive; Next fails with a *TransformFault at a session that
+// cannot be renumbered.
 func Merge(srcs ...Source) (Source, error) {
 	if len(srcs) == 0 {
 		return nil, errors.New("merge: no source")
@@ -120,7 +120,7 @@ func (p *part) read() (err error) {
 	}
 	if s := p.head.Session; s != 0 {
 		if s < 1 || s > math.MaxInt64/int64(p.of) {
-			return fmt.Errorf("merge: request %d of source %d has the session %d, want at most %d",
+			return transformFault("merge", "request %d of source %d has the session %d, want at most %d",
 				p.head.ID, p.place+1, s, math.MaxInt64/int64(p.of))
 		}
 		p.head.Session = (s-1)*int64(p.of) + int64(p.place) + 1

@@ -9,8 +9,8 @@ import (
 // outputs by output, both above 0, and rounds to the nearest token, half to
 // even. Where that gives 0 tokens the length is 1, which is counted. Prefix
 // hashes are kept as far as the new prompt reaches. The error says that a
-// factor is out of range or wraps ErrNoReactive; Next fails at a length above
-// 2147483647.
+// factor is out of range or wraps ErrNoReactive; Next fails with a
+// *TransformFault at a length above 2147483647.
 func ScaleLengths(src Source, prompt, output float64) (Source, error) {
 	for _, f := range []float64{prompt, output} {
 		if !(f > 0) || math.IsInf(f, 1) {
@@ -41,7 +41,7 @@ func (s *scaleLengths) Next() (Request, error) {
 	}{{&r.Prompt, s.prompt}, {&r.Output, s.output}} {
 		n := math.RoundToEven(float64(*l.tokens) * l.factor)
 		if n > math.MaxInt32 {
-			s.end = fmt.Errorf("scale lengths: request %d of %d tokens would have %.0f, want at most %d",
+			s.end = transformFault("scale lengths", "request %d of %d tokens would have %.0f, want at most %d",
 				r.ID, *l.tokens, n, math.MaxInt32)
 			return Request{}, s.end
 		}

@@ -11,8 +11,8 @@ import (
 // Stretch multiplies every arrival by factor, more than 0: with 2 the trace
 // lasts twice as long and its rate is half. Each arrival is rounded once, to
 // the nearest picosecond, half to even. Cancel stays as it is. The error says
-// that factor is out of range or wraps ErrNoReactive; Next fails at an arrival
-// that a run cannot reach.
+// that factor is out of range or wraps ErrNoReactive; Next fails with a
+// *TransformFault at an arrival that a run cannot reach.
 func Stretch(src Source, factor float64) (Source, error) {
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return nil, fmt.Errorf("stretch: found the factor %v, want a finite number above 0", factor)
@@ -36,7 +36,7 @@ func (s *stretch) Next() (Request, error) {
 	}
 	at, ok := scaleTime(r.Arrival, s.factor)
 	if !ok {
-		s.end = fmt.Errorf("stretch: request %d, which arrives at %v, would arrive after the 106 days that a run can last", r.ID, r.Arrival)
+		s.end = transformFault("stretch", "request %d, which arrives at %v, would arrive after the 106 days that a run can last", r.ID, r.Arrival)
 		return Request{}, s.end
 	}
 	r.Arrival = at

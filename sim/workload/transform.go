@@ -64,6 +64,24 @@ func (s *stage) yield(r Request) (Request, error) {
 	return r, nil
 }
 
+// TransformFault is a request that a transform cannot change as it was told to,
+// because the result would be out of range. Next of Stretch, ScaleLengths and
+// Merge return it as a *TransformFault.
+type TransformFault struct {
+	// Transform is the name of the transform.
+	Transform string
+	// Problem names the request, what it has and what is allowed.
+	Problem string
+}
+
+// Error returns "transform: problem".
+func (f *TransformFault) Error() string { return f.Transform + ": " + f.Problem }
+
+// transformFault returns a *TransformFault.
+func transformFault(transform, format string, args ...any) error {
+	return &TransformFault{transform, fmt.Sprintf(format, args...)}
+}
+
 // openLoop returns ErrNoReactive if one of srcs is Reactive.
 func openLoop(name string, srcs ...Source) error {
 	for _, src := range srcs {
