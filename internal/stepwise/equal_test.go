@@ -205,6 +205,10 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	}
 	c.Watermark = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark")
 	c.ReserveFullISL = rapid.Bool().Draw(t, "reserve")
+	if c.Policy == scheduler.VLLMV1 {
+		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
+		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
+	}
 	return c
 }
 
@@ -225,6 +229,16 @@ func anyRequests(t *rapid.T) []workload.Request {
 	return out
 }
 
+// anyDelay draws a distribution of delays, so that requests overtake each other.
+func anyDelay(t *rapid.T) workload.Delay {
+	low, high := sim.Duration(0), sim.Duration(rapid.Int64Range(1, 200).Draw(t, "longest delay"))
+	d, err := (&workload.DelaySpec{Dist: "uniform", Min: &low, Max: &high}).Delay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // anyConfig draws a whole run.
 func anyConfig(t *rapid.T) func() engine.Config {
 	c := engine.Config{Scheduler: anyScheduler(t), Seed: sim.Seed(rapid.Uint64().Draw(t, "seed"))}
@@ -239,7 +253,10 @@ func anyConfig(t *rapid.T) func() engine.Config {
 	}
 	if rapid.IntRange(0, 3).Draw(t, "network") == 0 {
 		c.RequestDelay = workload.ConstantDelay(small("request delay", 0, 100))
-		c.ResponseDelay = workload.ConstantDelay(small("response delay", 0, 100))
+		c.ResponseDelay = anyDelay(t)
+		if rapid.Bool().Draw(t, "overtaking") {
+			c.RequestDelay = anyDelay(t)
+		}
 	}
 	if rapid.IntRange(0, 5).Draw(t, "ends") == 0 {
 		c.Horizon = small("horizon", 1, 6000)
