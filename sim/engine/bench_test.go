@@ -103,9 +103,9 @@ func BenchmarkSteadyStretch(b *testing.B) {
 	b.ReportMetric(ns/float64(k.runs), "ns/stretch")
 }
 
-// mallocs returns the number of allocations of a run of n chat requests under
-// preset at 80 % of capacity, and its steps.
-func mallocs(t *testing.T, preset string, n int64) (count uint64, steps int64) {
+// mallocs returns the number and bytes of the allocations of a run of n chat
+// requests under preset at 80 % of capacity.
+func mallocs(t *testing.T, preset string, n int64) (count, bytes int64) {
 	t.Helper()
 	c := h100Config(t, preset)
 	q := &queueing{n: n}
@@ -116,18 +116,19 @@ func mallocs(t *testing.T, preset string, n int64) (count uint64, steps int64) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	return after.Mallocs - before.Mallocs, q.steps
+	return int64(after.Mallocs - before.Mallocs), int64(after.TotalAlloc - before.TotalAlloc)
 }
 
 // TestSteadyStateDoesNotAllocate runs four times as long: only buffers that
-// grow to a new peak may allocate, once in a long while.
+// grow to a new peak may allocate, once in a long while, and nothing that grows
+// with the number of requests.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	for _, p := range scheduler.Presets() {
-		short, steps := mallocs(t, p.Name, 20_000)
-		long, more := mallocs(t, p.Name, 80_000)
-		t.Logf("%s: %d allocations for %d steps, %d for %d", p.Name, short, steps, long, more)
-		if extra := int64(long) - int64(short); extra > 100 {
-			t.Errorf("%s: %d more allocations for 60,000 more requests and %d more steps", p.Name, extra, more-steps)
+		short, shortBytes := mallocs(t, p.Name, 20_000)
+		long, longBytes := mallocs(t, p.Name, 80_000)
+		t.Logf("%s: %d allocations of %d bytes, then %d of %d", p.Name, short, shortBytes, long, longBytes)
+		if long-short > 100 || longBytes-shortBytes > 300_000 {
+			t.Errorf("%s: 60,000 more requests allocate %d times more, and %d bytes more", p.Name, long-short, longBytes-shortBytes)
 		}
 	}
 }

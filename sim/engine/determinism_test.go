@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,6 +131,24 @@ func TestPoliciesSeeTheSameArrivals(t *testing.T) {
 					break
 				}
 			}
+		}
+	}
+}
+
+// TestDelaysAreByRequest: each request draws from members of its own, by its
+// ID, whoever came before it or gave up.
+func TestDelaysAreByRequest(t *testing.T) {
+	c := networked(t, "vllm@0.20", 500)
+	k := run(t, c)
+	var src rand.PCG
+	for _, r := range k.requests {
+		c.Seed.Family("network.request").Reset(&src, uint64(r.ID))
+		if want := c.RequestDelay.Draw(&src); r.Sent.Sub(r.Arrival) != want {
+			t.Errorf("request %d is on its way for %v; want %v", r.ID, r.Sent.Sub(r.Arrival), want)
+		}
+		c.Seed.Family("network.response").Reset(&src, uint64(r.ID))
+		if want := c.ResponseDelay.Draw(&src); r.Response != want {
+			t.Errorf("the answer to request %d takes %v; want %v", r.ID, r.Response, want)
 		}
 	}
 }

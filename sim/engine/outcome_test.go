@@ -191,10 +191,12 @@ func TestHorizon(t *testing.T) {
 // TestHorizonHearsDeadlines: who gives up before the horizon has given up, even
 // where no step runs any more.
 func TestHorizonHearsDeadlines(t *testing.T) {
-	c := small(t, "vllm@0.20", requests(workload.Request{Prompt: 60, Output: 8, Cancel: 50 * ms}))
-	c.Horizon = 60 * ms // the prompt takes 70
-	if got, want := stories(run(t, c).requests), []story{{0, observe.Cancelled, "", 0, never, never, at(50), 0}}; !cmp.Equal(got, want) {
-		t.Errorf("records %+v; want %+v", got, want)
+	for _, patience := range []int64{50, 60} {
+		c := small(t, "vllm@0.20", requests(workload.Request{Prompt: 60, Output: 8, Cancel: sim.Duration(patience) * ms}))
+		c.Horizon = 60 * ms // the prompt takes 70
+		if got, want := stories(run(t, c).requests), []story{{0, observe.Cancelled, "", 0, never, never, at(patience), 0}}; !cmp.Equal(got, want) {
+			t.Errorf("records %+v; want %+v", got, want)
+		}
 	}
 }
 

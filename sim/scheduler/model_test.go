@@ -62,9 +62,14 @@ func newPolicy(t *rapid.T, c scheduler.Config) scheduler.Inspector {
 	return p
 }
 
-// anySeq draws a sequence of the given rank, its output cut as the engine cuts it.
+// anySeq draws a sequence of the given rank, its output cut as the engine cuts
+// it. Every other prompt is about as long as the budget, so that it fits beside
+// few others.
 func anySeq(t *rapid.T, c scheduler.Config, rank int64) scheduler.Seq {
 	prompt := rapid.Int32Range(1, min(40, c.MaxModelLen-1)).Draw(t, "prompt")
+	if rapid.Bool().Draw(t, "as the budget") {
+		prompt = max(1, min(c.MaxNumBatchedTokens-rapid.Int32Range(0, 2).Draw(t, "less"), c.MaxModelLen-1))
+	}
 	output := min(rapid.Int32Range(1, 30).Draw(t, "output"), c.OutputLimit(prompt))
 	return scheduler.Seq{Rank: rank, Priority: rapid.Int32Range(0, 2).Draw(t, "priority"), Prompt: prompt, Output: output}
 }

@@ -118,6 +118,26 @@ func (p *pair) same() {
 	}
 }
 
+// alone lets one more sequence decode by itself: all of it is one stretch, if
+// there are blocks enough, whatever went before.
+func (p *pair) alone() {
+	s := scheduler.Seq{Rank: p.rank, Prompt: 1, Output: min(8, p.c.OutputLimit(1))}
+	usable := p.c.NumGPUBlocks - 1
+	if p.c.Policy == "vllm-v0" {
+		usable -= 1 + int64(float64(p.c.NumGPUBlocks)*p.c.Watermark)
+	}
+	if usable*int64(p.c.BlockSize) < int64(s.Prompt+s.Output) || s.Output < 2 {
+		return
+	}
+	p.fast.Add(scheduler.Handle(p.rank), s)
+	p.fast.Plan()
+	p.fast.Advance(1)
+	p.fast.Plan()
+	if got := p.fast.Repeat(); got != int64(s.Output)-1 {
+		p.t.Fatalf("a sequence alone, with %d tokens to go, runs %d steps at once", s.Output-1, got)
+	}
+}
+
 // TestRepeat is the law of the fast path: k steps at once are k steps.
 func TestRepeat(t *testing.T) {
 	longest := int64(0)
@@ -141,6 +161,7 @@ func TestRepeat(t *testing.T) {
 				}
 			}
 			longest = max(longest, p.longest)
+			p.alone()
 		})
 	})
 	if longest < 20 {

@@ -141,6 +141,18 @@ func TestSchedules(t *testing.T) {
 			// 8 blocks of 4: at s1 all three need a third block and two are free.
 			"A@0 8/8 prio2; B@0 8/8 prio0; C@0 8/8 prio1",
 			"s0 B8 C8 A8 →A,B,C · s1 B1 C1 PRE(A) →B,C · s2–6 B1 C1 →B,C · s7 B1 C1 →B,C ✓B,C · s8 A9 →A · s9–13 A1 →A · s14 A1 →A ✓A"},
+		{"a victim that was served gives its place back", "vllm@0.20 vllm@main", limits{64, 4, 8},
+			func(c *scheduler.Config) { c.SchedulingPolicy = scheduler.Priority },
+			// 7 blocks of 4. At s2 A has its token when B needs a block: A, the
+			// least urgent, goes, and C behind B is served all the same.
+			"A@0 8/5 prio2; B@1 8/4 prio0; C@1 7/4 prio1",
+			"s0 A8 →A · s1 A1 B8 C7 →A,B,C · s2 B1 C1 PRE(A) →B,C · s3 B1 C1 →B,C · s4 B1 C1 →B,C ✓B,C · s5 A10 →A · s6 A1 →A · s7 A1 →A ✓A"},
+		{"a victim that was served stays as a ghost", "vllm@0.11", limits{64, 4, 8},
+			func(c *scheduler.Config) { c.SchedulingPolicy = scheduler.Priority },
+			// A's token is computed in vain, C is passed over for one step, and A
+			// comes back with one token counted as computed.
+			"A@0 8/5 prio2; B@1 8/4 prio0; C@1 7/4 prio1",
+			"s0 A8 →A · s1 A1 B8 C7 →A,B,C · s2 A1 B1 PRE(A) →B · s3 B1 C1 →B,C · s4 B1 C1 →B,C ✓B · s5 C1 A9 →A,C ✓C · s6 A1 →A · s7 A1 →A ✓A"},
 		{"V0: prompts stall every decode", "vllm@0.8-v0", limits{32, 8, 100}, nil,
 			// A waits for three whole prompts between its first and second token.
 			"A@0 4/5; B@1 20/2; C@2 20/2; D@3 20/2",
