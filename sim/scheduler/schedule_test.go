@@ -153,6 +153,22 @@ func TestSchedules(t *testing.T) {
 			// comes back with one token counted as computed.
 			"A@0 8/5 prio2; B@1 8/4 prio0; C@1 7/4 prio1",
 			"s0 A8 →A · s1 A1 B8 C7 →A,B,C · s2 A1 B1 PRE(A) →B · s3 B1 C1 →B,C · s4 B1 C1 →B,C ✓B · s5 C1 A9 →A,C ✓C · s6 A1 →A · s7 A1 →A ✓A"},
+		{"a victim's budget is given back", "vllm@0.20 vllm@main", limits{10, 4, 7},
+			func(c *scheduler.Config) {
+				c.SchedulingPolicy, c.LongPrefillTokenThreshold, c.ReserveFullISL = scheduler.Priority, 5, false
+			},
+			// 6 blocks of 4. At s2 A has 5 tokens when B needs a block; without A
+			// the budget leaves C all 5 that the threshold allows, not 4.
+			"A@0 16/2 prio2; B@1 4/3 prio0; C@1 16/2 prio1",
+			"s0 A5 · s1 A5 B4 C1 →B · s2 B1 C5 PRE(A) →B · s3 B1 C5 A4 →B ✓B · s4 C5 PRE(A) →C · s5 C1 →C ✓C · s6–8 A5 · s9 A1 →A · s10 A1 →A ✓A"},
+		{"watermark", "vllm@main", limits{64, 4, 9}, func(c *scheduler.Config) { c.Watermark = 0.34 },
+			// 34 % of 9 blocks are 3 that C's two would have to leave free.
+			"A@0 8/4; B@0 8/4; C@0 8/4",
+			"s0 A8 B8 →A,B · s1–2 A1 B1 →A,B · s3 A1 B1 →A,B ✓A,B · s4 C8 →C · s5–6 C1 →C · s7 C1 →C ✓C"},
+		{"V0: watermark", "vllm@0.8-v0", limits{2048, 4, 200}, func(c *scheduler.Config) { c.MaxModelLen = 1024 },
+			// 1 % of 200 blocks are 2, which A's 198 just leave free, and B's one would not.
+			"A@0 792/2; B@0 4/2",
+			"s0 A792 →A · s1 A1 →A ✓A · s2 B4 →B · s3 B1 →B ✓B"},
 		{"V0: prompts stall every decode", "vllm@0.8-v0", limits{32, 8, 100}, nil,
 			// A waits for three whole prompts between its first and second token.
 			"A@0 4/5; B@1 20/2; C@2 20/2; D@3 20/2",
