@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,7 +34,8 @@ func newConform(e env, run func(conformOptions) error) *cobra.Command {
 		Short: "Replay recorded schedules of real engines through the policies",
 		Long: `Replay recorded schedules of real engines through the policies, and print how
 many are reproduced exactly: tokens of every sequence in every step, preemptions,
-finishes and free blocks. It exits with 1 if any differs, and says where first.`,
+finishes and free blocks. "-" reads the recordings from stdin. It exits with 1 if
+any differs, and says where first, and if there is none that it could replay.`,
 		Example: "  servesim conform vectors/named.json vectors/random.json",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -51,26 +53,34 @@ func runConform(o conformOptions) error {
 	if o.policy != "" && !slices.Contains(conformNames(), o.policy) {
 		return usagef("--policy: %s", unknownName("engine version or policy", o.policy, conformNames()))
 	}
-	failed := false
+	total := newTally()
 	for _, path := range o.paths {
-		vectors, err := readVectors(path)
+		vectors, err := readVectors(o.env, path)
 		if err != nil {
 			return err
 		}
-		t := tally{skipped: map[string]int{}}
+		t := newTally()
 		for _, v := range vectors {
 			r, err := conform.Replay(v, o.policy, conform.Policy)
 			if err != nil {
 				return &usageError{fmt.Errorf("%s: %w", path, err)}
 			}
 			t.add(r)
+			total.add(r)
 		}
 		if err := t.write(o.env.stdout, path); err != nil {
 			return err
 		}
-		failed = failed || len(t.differ) > 0
 	}
-	if failed {
+	if len(o.paths) > 1 {
+		if _, err := fmt.Fprintln(o.env.stdout, total.line(fmt.Sprintf("%d files", len(o.paths)))); err != nil {
+			return err
+		}
+	}
+	switch {
+	case total.replayed() == 0:
+		return errors.New("nothing was replayed: every recorded schedule was skipped, so this says nothing about the policies")
+	case len(total.differ) > 0:
 		return errMismatch
 	}
 	return nil
@@ -85,9 +95,16 @@ func conformNames() []string {
 	return names
 }
 
-// readVectors reads a file of recorded schedules. What is wrong with it is a
-// fault of the command line.
-func readVectors(path string) ([]conform.Vector, error) {
+// readVectors reads a file of recorded schedules, or standard input. What is
+// wrong with it is a fault of the command line.
+func readVectors(e env, path string) ([]conform.Vector, error) {
+	if path == stdinPath {
+		vectors, err := conform.Read(e.stdin, stdinName)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		return vectors, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &usageError{err}
@@ -100,12 +117,15 @@ func readVectors(path string) ([]conform.Vector, error) {
 	return vectors, nil
 }
 
-// A tally counts what became of the vectors of a file.
+// A tally counts what became of vectors.
 type tally struct {
 	exact   int
 	differ  []conform.Result
 	skipped map[string]int
 }
+
+// newTally returns a tally of nothing.
+func newTally() *tally { return &tally{skipped: map[string]int{}} }
 
 // add counts one result.
 func (t *tally) add(r conform.Result) {
@@ -119,16 +139,24 @@ func (t *tally) add(r conform.Result) {
 	}
 }
 
-// write prints the counts and every difference.
-func (t *tally) write(out io.Writer, path string) error {
+// replayed returns how many vectors were not skipped.
+func (t *tally) replayed() int { return t.exact + len(t.differ) }
+
+// line sums up what t counted of what is called name.
+func (t *tally) line(name string) string {
 	skipped := 0
 	for _, n := range t.skipped { // a sum; order doesn't matter
 		skipped += n
 	}
+	return fmt.Sprintf("%s: %d of %d replayed schedules match exactly, %d skipped", name, t.exact, t.replayed(), skipped)
+}
+
+// write prints the counts and every difference.
+func (t *tally) write(out io.Writer, path string) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s: %d of %d replayed schedules match exactly, %d skipped\n", path, t.exact, t.exact+len(t.differ), skipped)
+	fmt.Fprintln(w, t.line(path))
 	for _, r := range t.differ {
-		fmt.Fprintf(w, "  differs  %s (%s): %s\n", r.Vector.Name, r.Preset, r.Diff)
+		fmt.Fprintf(w, "  differs  %s [%s] replayed as %s: %s\n", r.Vector.Name, r.Vector.Label, r.Preset, r.Diff)
 	}
 	for _, why := range slices.Sorted(maps.Keys(t.skipped)) {
 		fmt.Fprintf(w, "  skipped  %d: %s\n", t.skipped[why], why)

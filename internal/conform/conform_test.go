@@ -114,11 +114,32 @@ func TestFaults(t *testing.T) {
 		{`"id":"A"`, `"id":""`, `vector X: request "": id: ids must be given and differ`},
 		{`"budget":16`, `"budget":"many"`, `vector X: params:`},
 		{`"sched":{"A":4}`, `"sched":[4]`, "an object of token counts"},
+		{`"sched":{"A":4}`, `"sched":{"A":"4"}`, "a whole number of tokens for A"},
+		{`"emit":{"A":1}`, `"emit":1`, "a list of requests, or an object of token counts"},
+		{vector, "[]", "x.json: there is no vector in it"},
+		{vector, "{}", "x.json: there is no vector in it"},
+		{vector, `[{"name":"x"}]`, "vector 1, \"\": id, engine or expect is missing"},
+		{vector, `{"vllm v0.20.1":[]}`, `the list of "vllm v0.20.1" is empty`},
+		{vector, `{"vllm v0.20.1":[{"params":{}}]}`, `vector 1 of "vllm v0.20.1": name: missing`},
+		{vector, `{"vllm v0.20.1":[{"name":"x","requests":[{"id":"A","prompt":1,"out":1}],"steps":[{}]}]}`, "vector x: params: missing"},
+		{vector, `{"sglang":[{"name":"x","requests":[{"id":"A","prompt":1,"out":1}]}]}`, "vector x: no step is recorded of sglang"},
+		{`"requests":[{"id":"A","at":0,"prompt":20,"out":2}]`, `"requests":[]`, "vector X: requests: missing"},
+		{`"budget":16`, `"budgett":16`, `vector X: params: unknown key "budgett"; the keys are budget, `},
+		{`"budget":16`, `"Budget":16`, `vector X: params: unknown key "Budget"`},
+		{`"budget":16`, `"budget":"many"`, "line 1: budget: found a value of JSON type string; want a whole number of at most 32 bits"},
+		{vector, `[{"id":"X",`, "line 1: not JSON"},
+		{`"requests":[{"id"`, `"requests":[{"at":"x","id"`, "line 2: "},
 	} {
 		_, err := Read(strings.NewReader(strings.Replace(vector, c.from, c.to, 1)), "x.json")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s -> %s: %v; want %q", c.from, c.to, err, c.want)
+		} else if strings.Contains(err.Error(), "Go value") {
+			t.Errorf("%s -> %s: %v names a type of Go", c.from, c.to, err)
 		}
+	}
+	steps := strings.Index(vector, `"v0.20.1":[`) + len(`"v0.20.1":[`)
+	if _, err := Read(strings.NewReader(vector[:steps]+"]}}]"), "x.json"); err == nil || !strings.Contains(err.Error(), "vector X: no step is recorded of vllm-v1 v0.20.1") {
+		t.Errorf("no steps: %v", err)
 	}
 	vectors, err := Read(strings.NewReader(strings.Replace(vector, `"budget":16`, `"budget":0`, 1)), "x.json")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sort"
 	"strings"
 )
@@ -39,6 +38,9 @@ type Params struct {
 	Mode        string  `json:"mode"`
 	MPP         *int32  `json:"mpp"`
 	MLPP        *int32  `json:"mlpp"`
+	// Draft and Swap belong to Spec and Mode, and are not replayed either.
+	Draft int `json:"draft"`
+	Swap  int `json:"swap"`
 }
 
 // Request is one request of a vector.
@@ -64,9 +66,15 @@ func (r *Request) promptTokens() (int32, error) {
 	return int32(len(tokens)), nil
 }
 
-// check returns all faults of the requests of v, joined.
+// check returns all faults of the requests and steps of v, joined.
 func (v *Vector) check() error {
 	var faults []error
+	if len(v.Requests) == 0 {
+		faults = append(faults, fmt.Errorf("vector %s: requests: missing; a schedule is of at least one", v.Name))
+	}
+	if len(v.Steps) == 0 {
+		faults = append(faults, fmt.Errorf("vector %s: no step is recorded of %s, so there is nothing to compare with", v.Name, v.Label))
+	}
 	seen := map[string]bool{}
 	for i := range v.Requests {
 		r := &v.Requests[i]
@@ -136,7 +144,7 @@ func (c *counts) UnmarshalJSON(b []byte) error {
 		}
 		var n int32
 		if err := d.Decode(&n); err != nil {
-			return err
+			return fmt.Errorf("found %s; expected a whole number of tokens for %v", b, key)
 		}
 		*c = append(*c, count{fmt.Sprint(key), n})
 	}
@@ -160,8 +168,8 @@ func (e *emits) UnmarshalJSON(b []byte) error {
 	var ids []string
 	if err := json.Unmarshal(b, &ids); err != nil {
 		var m map[string]int
-		if err := json.Unmarshal(b, &m); err != nil {
-			return err
+		if json.Unmarshal(b, &m) != nil {
+			return fmt.Errorf("found %s; expected a list of requests, or an object of token counts", b)
 		}
 		for id := range m {
 			ids = append(ids, id)
@@ -170,103 +178,6 @@ func (e *emits) UnmarshalJSON(b []byte) error {
 	sort.Strings(ids)
 	*e = ids
 	return nil
-}
-
-// named is a vector of the named form: one input, several recordings.
-type named struct {
-	ID       string            `json:"id"`
-	Engine   string            `json:"engine"`
-	Params   json.RawMessage   `json:"params"`
-	Requests []Request         `json:"requests"`
-	Expect   map[string][]Step `json:"expect"`
-}
-
-// random is a vector of the random form.
-type random struct {
-	Name     string          `json:"name"`
-	Params   json.RawMessage `json:"params"`
-	Requests []Request       `json:"requests"`
-	Steps    []Step          `json:"steps"`
-}
-
-// Read reads vectors in either form: a list of named vectors, or an object of
-// lists by engine version. Vectors come out in the order of the file, versions
-// sorted. name is the file's, for errors.
-func Read(r io.Reader, name string) ([]Vector, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	var vectors []Vector
-	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
-		vectors, err = readNamed(data)
-	} else {
-		vectors, err = readRandom(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a file of recorded schedules (a list of vectors, or an object of lists by engine version): %w", name, err)
-	}
-	return vectors, nil
-}
-
-func readNamed(data []byte) ([]Vector, error) {
-	var list []named
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, err
-	}
-	var out []Vector
-	for _, n := range list {
-		var joined []string
-		for label := range n.Expect {
-			joined = append(joined, label)
-		}
-		sort.Strings(joined)
-		for _, label := range joined {
-			for _, version := range strings.Split(label, " = ") {
-				v := Vector{Name: n.ID, Label: n.Engine + " " + version, Requests: n.Requests, Steps: n.Expect[label]}
-				if err := v.setParams(n.Params); err != nil {
-					return nil, err
-				}
-				out = append(out, v)
-			}
-		}
-	}
-	return out, nil
-}
-
-func readRandom(data []byte) ([]Vector, error) {
-	var lists map[string][]random
-	if err := json.Unmarshal(data, &lists); err != nil {
-		return nil, err
-	}
-	var labels []string
-	for label := range lists {
-		labels = append(labels, label)
-	}
-	sort.Strings(labels)
-	var out []Vector
-	for _, label := range labels {
-		for _, r := range lists[label] {
-			v := Vector{Name: r.Name, Label: label, Requests: r.Requests, Steps: r.Steps}
-			if err := v.setParams(r.Params); err != nil {
-				return nil, err
-			}
-			out = append(out, v)
-		}
-	}
-	return out, nil
-}
-
-// setParams decodes the parameters, if v is of an engine that has a policy
-// here; those of other engines have other types.
-func (v *Vector) setParams(raw json.RawMessage) error {
-	if v.preset() == "" {
-		return nil
-	}
-	if err := json.Unmarshal(raw, &v.Params); err != nil {
-		return fmt.Errorf("vector %s: params: %w", v.Name, err)
-	}
-	return v.check()
 }
 
 // preset returns the engine version of v as sim/scheduler names it, or "".
