@@ -68,7 +68,7 @@ func runConform(o conformOptions) error {
 			t.add(r)
 			total.add(r)
 		}
-		if err := t.write(o.env.stdout, path); err != nil {
+		if err := t.write(o.env.stdout, inputName(path)); err != nil {
 			return err
 		}
 	}
