@@ -5,8 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"servesim/internal/portable"
 	"servesim/sim"
 )
 
@@ -75,9 +74,9 @@ func (g gapLaw) draw(src *rand.PCG) float64 {
 	case 0:
 		return g.mean
 	case 1:
-		return float64(distuv.Exponential{Rate: 1, Src: src}.Rand() * g.mean)
+		return float64(portable.Exponential(src) * g.mean)
 	}
-	return float64(distuv.Gamma{Alpha: g.shape, Beta: g.shape, Src: src}.Rand() * g.mean)
+	return portable.Gamma(src, g.shape) / g.shape * g.mean
 }
 
 // gapOfRate returns the law of gaps of the given rate in requests per second

@@ -4,11 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"servesim/internal/portable"
 )
 
 // A law is a continuous distribution of one real number: tokens for a Length,
-// picoseconds for a Delay. It holds no randomness of its own.
+// picoseconds for a Delay. It holds no randomness of its own. Its arithmetic is
+// that of package portable, so that a seed draws the same on every machine.
 type law interface {
 	// draw takes one value from src. It allocates nothing.
 	draw(src *rand.PCG) float64
@@ -25,8 +26,7 @@ func unit(src *rand.PCG) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
 type normalLaw struct{ mean, stddev float64 }
 
 func (l normalLaw) draw(src *rand.PCG) float64 {
-	z := distuv.Normal{Mu: 0, Sigma: 1, Src: src}.Rand()
-	return float64(z*l.stddev) + l.mean
+	return float64(portable.Normal(src)*l.stddev) + l.mean
 }
 
 func (l normalLaw) below(x float64) (p, m float64) {
@@ -43,30 +43,29 @@ func (l normalLaw) below(x float64) (p, m float64) {
 type lognormalLaw struct{ mu, sigma float64 }
 
 func (l lognormalLaw) draw(src *rand.PCG) float64 {
-	z := distuv.Normal{Mu: 0, Sigma: 1, Src: src}.Rand()
-	return math.Exp(float64(z*l.sigma) + l.mu)
+	return portable.Exp(float64(portable.Normal(src)*l.sigma) + l.mu)
 }
 
 func (l lognormalLaw) below(x float64) (p, m float64) {
 	if x <= 0 {
 		return 0, 0
 	}
-	z := (math.Log(x) - l.mu) / l.sigma
-	return phi(z), math.Exp(l.mu+float64(l.sigma*l.sigma/2)) * phi(z-l.sigma)
+	z := (portable.Log(x) - l.mu) / l.sigma
+	return phi(z), portable.Exp(l.mu+float64(l.sigma*l.sigma/2)) * phi(z-l.sigma)
 }
 
 // exponentialLaw is the exponential distribution.
 type exponentialLaw struct{ mean float64 }
 
 func (l exponentialLaw) draw(src *rand.PCG) float64 {
-	return float64(distuv.Exponential{Rate: 1, Src: src}.Rand() * l.mean)
+	return float64(portable.Exponential(src) * l.mean)
 }
 
 func (l exponentialLaw) below(x float64) (p, m float64) {
 	if x <= 0 {
 		return 0, 0
 	}
-	tail := math.Exp(-x / l.mean)
+	tail := portable.Exp(-x / l.mean)
 	return 1 - tail, l.mean - float64((x+l.mean)*tail)
 }
 
@@ -155,11 +154,11 @@ func atom(v, x float64) (p, m float64) {
 }
 
 // phi is the distribution function of the standard normal.
-func phi(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+func phi(z float64) float64 { return 0.5 * portable.Erfc(-z/math.Sqrt2) }
 
 // density is the density of the standard normal.
 func density(z float64) float64 {
-	return math.Exp(-float64(z*z)/2) / math.Sqrt(2*math.Pi)
+	return portable.Exp(-float64(z*z)/2) / math.Sqrt(2*math.Pi)
 }
 
 // pick returns the first index whose cumulative weight exceeds u. The last

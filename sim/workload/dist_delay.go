@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"servesim/internal/portable"
 	"servesim/sim"
 )
 
@@ -188,7 +189,7 @@ func (c *specCheck) delayLaw(key string, s *DelaySpec) law {
 		return normalLaw{mean(), float64(stddev)}
 	case "lognormal":
 		sigma := c.real(sub(key, "sigma"), s.Sigma, 0.001, 5, "a standard deviation of the logarithm")
-		return lognormalLaw{math.Log(max(mean(), 1)) - float64(sigma*sigma/2), sigma}
+		return lognormalLaw{portable.Log(max(mean(), 1)) - float64(sigma*sigma/2), sigma}
 	case "knots":
 		c.percents(sub(key, "p"), s.P, len(s.Values))
 		rising(c, sub(key, "values"), s.Values, 0, MaxDelay)

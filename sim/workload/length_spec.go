@@ -1,6 +1,6 @@
 package workload
 
-import "math"
+import "servesim/internal/portable"
 
 // LengthSpec describes a Length in a scenario file. Which keys it needs follows
 // from dist:
@@ -153,10 +153,10 @@ func (c *specCheck) lognormal(key string, s *LengthSpec) law {
 		return lognormalLaw{}
 	}
 	if s.Mu != nil {
-		return lognormalLaw{c.real(sub(key, "mu"), s.Mu, 0, math.Log(MaxTokens), "a mean of the logarithm"), sigma}
+		return lognormalLaw{c.real(sub(key, "mu"), s.Mu, 0, portable.Log(MaxTokens), "a mean of the logarithm"), sigma}
 	}
 	mean := c.real(sub(key, "mean"), s.Mean, 1, MaxTokens, "a mean in tokens")
-	return lognormalLaw{math.Log(max(mean, 1)) - float64(sigma*sigma/2), sigma}
+	return lognormalLaw{portable.Log(max(mean, 1)) - float64(sigma*sigma/2), sigma}
 }
 
 func (c *specCheck) mixTokens(key string, s *LengthSpec) tokens {
