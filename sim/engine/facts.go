@@ -204,8 +204,12 @@ func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
 	if l.rec.Outcome == observe.Completed || l.rec.Outcome == observe.Rejected {
 		seen = t.Add(l.rec.Response)
 	}
-	if r, ok := e.reactive.Done(l.rec.ID, seen); ok {
-		return e.book(&r)
+	r, ok := e.reactive.Done(l.rec.ID, seen)
+	if !ok {
+		return nil
 	}
-	return nil
+	if r.Arrival < seen {
+		return fmt.Errorf("request %d arrives at %v, before the end of the one that releases it at %v", r.ID, r.Arrival, seen)
+	}
+	return e.book(&r)
 }

@@ -211,3 +211,17 @@ func TestUnknownPolicy(t *testing.T) {
 		t.Errorf("Run returns %v; want %s", err, want)
 	}
 }
+
+// hasty is a closed loop whose follow-up comes before what releases it.
+type hasty struct{ list }
+
+func (h *hasty) Done(id int64, t sim.Time) (workload.Request, bool) {
+	return workload.Request{ID: id + 1, Arrival: t - 1, Prompt: 1, Output: 1}, true
+}
+
+func TestReleaseBeforeTheEnd(t *testing.T) {
+	err, _ := failing(t, context.Background(), small(t, "vllm@0.20", &hasty{list{requests: []workload.Request{{Prompt: 20, Output: 3}}}}))
+	if want := ", before the end of the one that releases it at "; !strings.Contains(err.Error(), want) {
+		t.Errorf("Run returns\n%v\nwhich lacks %q", err, want)
+	}
+}
