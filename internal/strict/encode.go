@@ -13,15 +13,28 @@ import (
 
 // Encode writes the struct v as a TOML document that Decode reads back to the
 // same value. Tables of the first level are sections, deeper ones are inline.
-// What has the value that an absent key leaves is left out: nil pointers, and
+// What has the value that an absent key leaves is left out: what is nil, and
 // zeros that aren't behind a pointer.
 func Encode(v any) string {
+	return EncodeNoted(v, func(string) string { return "" })
+}
+
+// EncodeNoted is Encode, but a line of a key of which note says something is
+// commented out, with what it says behind it. Decode then leaves that key as it
+// is. note is asked for the keys at the top and in sections.
+func EncodeNoted(v any, note func(key string) string) string {
 	var b strings.Builder
+	line := func(key, pair string) {
+		if why := note(key); why != "" {
+			pair = "# " + pair + "  # " + why
+		}
+		b.WriteString(pair + "\n")
+	}
 	s := reflect.ValueOf(v)
 	fields := tomlFields(s.Type())
 	for _, f := range fields {
 		if x := s.FieldByIndex(f.index); !section(x) && !absent(x) {
-			fmt.Fprintf(&b, "%s = %s\n", bareKey(f.name), literal(x))
+			line(f.name, bareKey(f.name)+" = "+literal(x))
 		}
 	}
 	for _, f := range fields {
@@ -30,8 +43,8 @@ func Encode(v any) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n[%s]\n", bareKey(f.name))
-		for _, p := range Pairs(reflect.Indirect(x).Interface()) {
-			b.WriteString(p + "\n")
+		for _, p := range pairs(reflect.Indirect(x)) {
+			line(join(f.name, p.name), p.text)
 		}
 	}
 	return b.String()
@@ -51,19 +64,30 @@ func absent(x reflect.Value) bool {
 	switch x.Kind() {
 	case reflect.Pointer:
 		return x.IsNil()
-	case reflect.Slice, reflect.Map:
+	case reflect.Map:
 		return x.Len() == 0
 	}
-	return x.IsZero()
+	return x.IsZero() // of a list, nil: an empty one may replace another
 }
 
 // Pairs returns what the struct or map v has to say, as Encode writes it in a
 // section: "key = value" each.
 func Pairs(v any) []string {
-	x := reflect.ValueOf(v)
 	var list []string
+	for _, p := range pairs(reflect.ValueOf(v)) {
+		list = append(list, p.text)
+	}
+	return list
+}
+
+// A pair is a key of a table and its line.
+type pair struct{ name, text string }
+
+// pairs is Pairs with the keys beside their lines.
+func pairs(x reflect.Value) []pair {
+	var list []pair
 	add := func(name string, value reflect.Value) {
-		list = append(list, bareKey(name)+" = "+literal(value))
+		list = append(list, pair{name, bareKey(name) + " = " + literal(value)})
 	}
 	if x.Kind() == reflect.Map {
 		items := map[string]reflect.Value{}

@@ -44,6 +44,28 @@ func TestEncodeReadsBack(t *testing.T) {
 	})
 }
 
+// A key with a note stands in a comment, so that reading leaves it alone.
+func TestEncodeNoted(t *testing.T) {
+	k := knobs{Name: "n", Count: 3, Parts: []Part{}}
+	k.Sub.Share = 0.5
+	notes := map[string]string{"count": "a default", "sub.share": "half"}
+	want := `name = "n"
+# count = 3  # a default
+parts = []
+
+[sub]
+# share = 0.5  # half
+`
+	text := EncodeNoted(k, func(key string) string { return notes[key] })
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Error(diff)
+	}
+	back, faults := decodeKnobs(t, text)
+	if len(faults) > 0 || back.Count != 0 || back.Sub.Share != 0 || back.Name != "n" || back.Parts == nil {
+		t.Errorf("%+v, %q", back, faults)
+	}
+}
+
 func TestEncodeIsReadable(t *testing.T) {
 	off := false
 	k := knobs{Name: "a \"b\"", Rate: 2, On: &off, Wait: 1500 * sim.Millisecond, Parts: []Part{{0.25}}, Names: map[string]string{"x y": "z", "a": "b"}}

@@ -11,25 +11,68 @@ import (
 // Keys lists every dotted key that Decode takes into a struct of type t, tables
 // included, in the order of its fields. A table whose keys the user chooses is
 // listed as table.* as well; what is inside a list isn't listed.
-func Keys(t reflect.Type) []string { return keys("", t) }
+func Keys(t reflect.Type) []string {
+	var names []string
+	for _, k := range keys("", t) {
+		names = append(names, k.name)
+	}
+	return names
+}
 
-func keys(prefix string, t reflect.Type) []string {
-	var list []string
+// KindOf says in a word or two what the value of a key of Keys is, such as
+// "number" or "table"; ok is false if t has no such key.
+func KindOf(t reflect.Type, key string) (kind string, ok bool) {
+	for _, k := range keys("", t) {
+		if k.name == key {
+			return kindOf(k.value), true
+		}
+	}
+	return "", false
+}
+
+// A keyOfType is a key and the type of its value.
+type keyOfType struct {
+	name  string
+	value reflect.Type
+}
+
+func keys(prefix string, t reflect.Type) []keyOfType {
+	var list []keyOfType
 	for _, f := range tomlFields(t) {
 		key, ft := join(prefix, f.name), t.FieldByIndex(f.index).Type
 		if ft.Kind() == reflect.Pointer {
 			ft = ft.Elem()
 		}
-		list = append(list, key)
+		list = append(list, keyOfType{key, ft})
 		switch {
 		case readsItself(ft):
 		case ft.Kind() == reflect.Struct:
 			list = append(list, keys(key, ft)...)
 		case ft.Kind() == reflect.Map:
-			list = append(list, key+".*")
+			list = append(list, keyOfType{key + ".*", ft.Elem()})
 		}
 	}
 	return list
+}
+
+// kindOf names the values of type t.
+func kindOf(t reflect.Type) string {
+	if readsItself(t) {
+		return strings.ToLower(t.Name()) // sim.Duration is the one there is
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "bool"
+	case reflect.String:
+		return "string"
+	case reflect.Slice:
+		return "list"
+	case reflect.Struct, reflect.Map:
+		return "table"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	}
+	return "whole"
 }
 
 // A tomlField is a field of a struct under the name that TOML has for it.

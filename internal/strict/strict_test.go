@@ -178,3 +178,20 @@ func TestKeys(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestKindOf(t *testing.T) {
+	got := map[string]string{}
+	for _, k := range Keys(reflect.TypeFor[knobs]()) {
+		got[k], _ = KindOf(reflect.TypeFor[knobs](), k)
+	}
+	want := map[string]string{
+		"name": "string", "count": "whole", "seed": "whole", "rate": "number", "on": "bool", "wait": "duration",
+		"parts": "list", "names": "table", "names.*": "string", "sub": "table", "sub.share": "number",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := KindOf(reflect.TypeFor[knobs](), "none"); ok {
+		t.Error("a key that isn't there has a kind")
+	}
+}
