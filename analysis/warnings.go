@@ -21,10 +21,10 @@ func (s *Summary) warnings(r *Report) []Warning {
 	}
 	all := r.Counts.Requests
 	if n := r.Counts.Of(observe.Unfinished); n > 0 {
-		warn(NotFinished, "%d of %d requests were left unfinished, so the latencies leave out what would have been slowest", n, all)
+		warn(NotFinished, "%s of %s were left unfinished, so the latencies leave out what would have been slowest", Grouped(n), Counted(all, "request"))
 	}
 	if n := all - r.Counts.Of(observe.Unfinished) - r.Counts.Of(observe.Completed); n > 0 {
-		warn(Failed, "%d of %d requests failed; the latencies leave them out, goodput does not", n, all)
+		warn(Failed, "%s of %s failed; the latencies leave them out, goodput does not", Grouped(n), Counted(all, "request"))
 	}
 	if growth, ok := s.growth(); ok {
 		warn(Overload, "overload: the queue grew as long as requests arrived, by %.3g %% of them; latencies depend on how long the run was", 100*growth)
@@ -32,12 +32,12 @@ func (s *Summary) warnings(r *Report) []Warning {
 	for _, p := range s.options.Percentiles {
 		n := p.Beyond(r.TTFT.Count)
 		if n > 0 && n < fewValues && p.ppb != 0 && p.ppb != whole {
-			warn(FewValues, "%s of %s rests on %s", p, plural(r.TTFT.Count, "request"), plural(n, "value"))
+			warn(FewValues, "%s of %s rests on %s", p, Counted(r.TTFT.Count, "request"), Counted(n, "value"))
 		}
 	}
 	for _, m := range r.Metrics() {
 		if q := m.Quantiles; m.Distribution.OK && len(q) > 0 && coarse(q) {
-			warn(Approximate, "%s: %d values are too many to keep; each percentile is within its resolution, at most 0.025 %%", m.Name, m.Count)
+			warn(Approximate, "%s: %s values are too many to keep; each percentile is within its resolution, at most 0.025 %%", m.Name, Grouped(m.Count))
 		}
 	}
 	return list
@@ -64,14 +64,6 @@ func (s *Summary) growth() (share float64, ok bool) {
 	}
 	share = (q[3] - q[1]) / (float64(s.counts.Requests) / 2)
 	return share, share >= overloadShare
-}
-
-// plural returns "1 value", "2 values".
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Metric is a named distribution of a Report.

@@ -105,7 +105,7 @@ func (t *table) metric(m analysis.Metric, all []analysis.Metric) {
 func counts(all []analysis.Metric) []string {
 	var cells []string
 	for _, a := range all {
-		cells = append(cells, grouped(a.Count))
+		cells = append(cells, analysis.Grouped(a.Count))
 	}
 	return cells
 }
@@ -135,12 +135,12 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 		name  string
 		value func(*analysis.Report) string
 	}{
-		{"requests", func(r *analysis.Report) string { return grouped(r.Counts.Requests) }},
-		{"completed", func(r *analysis.Report) string { return grouped(r.Counts.Of(observe.Completed)) }},
-		{"requests/s", func(r *analysis.Report) string { return number(r.Throughput.Requests) }},
-		{"output tokens/s", func(r *analysis.Report) string { return number(r.Throughput.OutputTokens) }},
-		{"preemptions", func(r *analysis.Report) string { return grouped(r.Counts.Preemptions) }},
-		{"steps", func(r *analysis.Report) string { return grouped(r.Engine.Steps) }},
+		{"requests", func(r *analysis.Report) string { return analysis.Grouped(r.Counts.Requests) }},
+		{"completed", func(r *analysis.Report) string { return analysis.Grouped(r.Counts.Of(observe.Completed)) }},
+		{"requests/s", func(r *analysis.Report) string { return Number(r.Throughput.Requests) }},
+		{"output tokens/s", func(r *analysis.Report) string { return Number(r.Throughput.OutputTokens) }},
+		{"preemptions", func(r *analysis.Report) string { return analysis.Grouped(r.Counts.Preemptions) }},
+		{"steps", func(r *analysis.Report) string { return analysis.Grouped(r.Engine.Steps) }},
 		{"busy", func(r *analysis.Report) string { return percent(r.Engine.Utilisation) }},
 	}
 	t := table{left: 1}
@@ -224,7 +224,7 @@ func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
 		}
 		n := float64(m.Count)
 		row := []string{
-			"  " + m.Name, grouped(m.Count), percent(float64(m.Better) / n),
+			"  " + m.Name, analysis.Grouped(m.Count), percent(float64(m.Better) / n),
 			percent(float64(m.Equal) / n), percent(float64(m.Worse) / n),
 		}
 		for _, q := range m.Quantiles {
@@ -235,13 +235,13 @@ func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
 	t.write(p)
 	if d.OnlyBase+d.OnlyRun+d.Neither > 0 {
 		p.line("  %s completed in both, %s only in %s, %s only in %s, %s in neither",
-			grouped(d.Both), grouped(d.OnlyBase), base, grouped(d.OnlyRun), run, grouped(d.Neither))
+			analysis.Grouped(d.Both), analysis.Grouped(d.OnlyBase), base, analysis.Grouped(d.OnlyRun), run, analysis.Grouped(d.Neither))
 	}
 	if d.Unmatched > 0 {
-		p.line("  %s requests have a record in one of the two only", grouped(d.Unmatched))
+		p.line("  %s requests have a record in one of the two only", analysis.Grouped(d.Unmatched))
 	}
 	if d.Moved > 0 {
-		p.line("  %s requests arrived at different instants, so the pairs are not under the same load", grouped(d.Moved))
+		p.line("  %s requests arrived at different instants, so the pairs are not under the same load", analysis.Grouped(d.Moved))
 	}
 	p.line("")
 }

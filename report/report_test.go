@@ -148,7 +148,7 @@ func TestNumbersReadWell(t *testing.T) {
 		}
 	}
 	for want, n := range map[string]int64{"0": 0, "-1": -1, "999": 999, "-1,000": -1000, "1,234,567": 1234567} {
-		if got := grouped(n); got != want {
+		if got := analysis.Grouped(n); got != want {
 			t.Errorf("%d prints as %s, want %s", n, got, want)
 		}
 	}

@@ -36,7 +36,7 @@ func (p *page) line(format string, args ...any) {
 
 // item writes a line that begins with a name.
 func (p *page) item(name, format string, args ...any) {
-	p.line("%-12s%s", name, fmt.Sprintf(format, args...))
+	p.b.WriteString(Item(name, fmt.Sprintf(format, args...)))
 }
 
 // to writes the page to w.
@@ -71,31 +71,31 @@ func (p *page) overview(r *analysis.Report) {
 	var parts []string
 	for _, o := range observe.Outcomes() {
 		if n := c.Of(o); n > 0 || o == observe.Completed {
-			parts = append(parts, grouped(n)+" "+strings.ReplaceAll(o.String(), "_", " "))
+			parts = append(parts, analysis.Grouped(n)+" "+strings.ReplaceAll(o.String(), "_", " "))
 		}
 	}
-	p.item("Requests", "%s: %s", grouped(c.Requests), strings.Join(parts, ", "))
+	p.item("Requests", "%s: %s", analysis.Grouped(c.Requests), strings.Join(parts, ", "))
 	for _, why := range c.Reasons {
-		p.item("", "%s %s: %s", grouped(why.Count), strings.ReplaceAll(why.Outcome.String(), "_", " "), why.Reason)
+		p.item("", "%s %s: %s", analysis.Grouped(why.Count), strings.ReplaceAll(why.Outcome.String(), "_", " "), why.Reason)
 	}
 	if c.CutShort > 0 {
-		p.item("", "%s completed with fewer output tokens than wanted", grouped(c.CutShort))
+		p.item("", "%s completed with fewer output tokens than wanted", analysis.Grouped(c.CutShort))
 	}
-	p.item("Tokens", "%s prompt, %s output of completed requests", grouped(t.Prompt), grouped(t.Output))
+	p.item("Tokens", "%s prompt, %s output of completed requests", analysis.Grouped(t.Prompt), analysis.Grouped(t.Output))
 	if t.Unfinished > 0 {
-		p.item("", "%s output of requests that did not complete", grouped(t.Unfinished))
+		p.item("", "%s output of requests that did not complete", analysis.Grouped(t.Unfinished))
 	}
 	if t.Cached > 0 {
-		p.item("", "%s prompt tokens from the prefix cache", grouped(t.Cached))
+		p.item("", "%s prompt tokens from the prefix cache", analysis.Grouped(t.Cached))
 	}
 	if c.Preemptions == 0 {
 		p.item("Preemptions", "none")
 	} else {
-		p.item("Preemptions", "%s, of %s requests; %s tokens computed again", grouped(c.Preemptions), grouped(c.Preempted), grouped(t.Recomputed))
+		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(t.Recomputed, "token"))
 	}
 	if r.Span > 0 {
 		p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
-			number(r.Throughput.Requests), number(r.Throughput.OutputTokens), number(r.Throughput.TotalTokens), number(r.Span.Seconds()))
+			Number(r.Throughput.Requests), Number(r.Throughput.OutputTokens), Number(r.Throughput.TotalTokens), Number(r.Span.Seconds()))
 	} else {
 		p.item("Throughput", "no data: the run has no length")
 	}
@@ -150,7 +150,7 @@ func latencyRow(m analysis.Metric, n int) []string {
 	if !m.OK {
 		return []string{name, "0", "no data"}
 	}
-	row := []string{name, grouped(m.Count), milliseconds(m.Mean)}
+	row := []string{name, analysis.Grouped(m.Count), milliseconds(m.Mean)}
 	for _, q := range m.Quantiles[:n] {
 		row = append(row, milliseconds(q.Value))
 	}
@@ -169,13 +169,13 @@ func (p *page) goodput(a *analysis.Attainment) {
 		return
 	}
 	p.item("Goodput", "%s requests/s, %s of %s requests (%s) met all of %s (ms)",
-		number(a.PerSecond), grouped(a.Good), grouped(a.Requests), percent(share), a.Limits)
+		Number(a.PerSecond), analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share), a.Limits)
 	t := table{left: 1}
 	t.add("  limit, ms", "met", "share", "missed only this")
 	for i, e := range a.Each {
 		row := []string{
-			"  " + analysis.Goodput{a.Limits[i]}.String(), grouped(e.Met),
-			percent(float64(e.Met) / float64(a.Requests)), grouped(e.MissedOnly),
+			"  " + analysis.Goodput{a.Limits[i]}.String(), analysis.Grouped(e.Met),
+			percent(float64(e.Met) / float64(a.Requests)), analysis.Grouped(e.MissedOnly),
 		}
 		if i == a.Binding {
 			row = append(row, "  binding")
@@ -193,18 +193,18 @@ func (p *page) engine(r *analysis.Report) {
 		return
 	}
 	p.item("Engine", "%s steps, %s prefill and %s decode tokens, busy %s of the time",
-		grouped(e.Steps), grouped(e.PrefillTokens), grouped(e.DecodeTokens), percent(e.Utilisation))
+		analysis.Grouped(e.Steps), analysis.Grouped(e.PrefillTokens), analysis.Grouped(e.DecodeTokens), percent(e.Utilisation))
 	if e.Replicas > 1 {
 		p.item("", "%d replicas; the levels below are of one of them", e.Replicas)
 	}
 	t := table{left: 1}
 	t.add("  while busy", "mean", "peak")
-	t.add("  running", number(e.Running.Mean), grouped(e.Running.Peak))
-	t.add("  left waiting", number(e.Waiting.Mean), grouped(e.Waiting.Peak))
+	t.add("  running", Number(e.Running.Mean), analysis.Grouped(e.Running.Peak))
+	t.add("  left waiting", Number(e.Waiting.Mean), analysis.Grouped(e.Waiting.Peak))
 	if k := e.KVBlocks; k > 0 {
-		t.add("  KV use", percent(e.Blocks.Mean/float64(k)), percent(float64(e.Blocks.Peak)/float64(k)), fmt.Sprintf("of %s blocks", grouped(k)))
+		t.add("  KV use", percent(e.Blocks.Mean/float64(k)), percent(float64(e.Blocks.Peak)/float64(k)), fmt.Sprintf("of %s blocks", analysis.Grouped(k)))
 	} else {
-		t.add("  KV blocks", number(e.Blocks.Mean), grouped(e.Blocks.Peak))
+		t.add("  KV blocks", Number(e.Blocks.Mean), analysis.Grouped(e.Blocks.Peak))
 	}
 	t.write(p)
 	p.line("")
@@ -219,11 +219,11 @@ func (p *page) warnings(list []analysis.Warning) {
 
 // milliseconds prints d in milliseconds: three decimals below 10, two below 100,
 // one below 1,000, none above. What is not 0 never prints as 0.
-func milliseconds(d sim.Duration) string { return number(d.Milliseconds()) }
+func milliseconds(d sim.Duration) string { return Number(d.Milliseconds()) }
 
-// number prints x with about four digits, thousands grouped, "no data" for NaN.
+// Number prints x with about four digits, thousands grouped, "no data" for NaN.
 // What is nearer to 0 than 0.001, and is not 0, prints as that.
-func number(x float64) string {
+func Number(x float64) string {
 	if math.IsNaN(x) {
 		return "no data"
 	}
@@ -242,21 +242,9 @@ func number(x float64) string {
 	case a < 999.95:
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	case a < 1e15:
-		return grouped(int64(math.RoundToEven(x)))
+		return analysis.Grouped(int64(math.RoundToEven(x)))
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
-}
-
-// grouped prints n with a comma between groups of three digits.
-func grouped(n int64) string {
-	s, sign := strconv.FormatInt(n, 10), ""
-	if n < 0 {
-		s, sign = s[1:], "-"
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
 }
 
 // percent prints a share, rounding neither to 0 % nor to 100 % what is not.
