@@ -21,29 +21,29 @@ type coefficients struct {
 func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	var c coefficients
 	var faults []error
-	c.engine = pick(&faults, p, "engine", p.Engine, s.Engine)
-	c.decode = pick(&faults, p, "KV format", p.Fitted.AttnDecode, string(s.KV))
+	c.engine = pick(&faults, p, lookup{"Engine", "engine"}, p.Engine, s.Engine)
+	c.decode = pick(&faults, p, lookup{"KV", "KV format"}, p.Fitted.AttnDecode, string(s.KV))
 	if s.Weights == MXFP4 && s.Model.Experts == 0 {
-		faults = append(faults, fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8 or fp4", s.Model.Name))
+		faults = append(faults, blame("Weights", fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8 or fp4", s.Model.Name)))
 	} else {
-		c.gemm = pick(&faults, p, "weight format", p.Fitted.GEMM, string(s.Weights.outsideExperts()))
+		c.gemm = pick(&faults, p, lookup{"Weights", "weight format"}, p.Fitted.GEMM, string(s.Weights.outsideExperts()))
 	}
 	if s.Model.Experts > 0 {
 		name := string(s.Weights) + "_" + s.Engine
 		if _, ok := p.Fitted.MoE[name]; !ok {
 			name = string(s.Weights)
 		}
-		c.moe = pick(&faults, p, "weight format of experts", p.Fitted.MoE, name)
+		c.moe = pick(&faults, p, lookup{"Weights", "weight format of experts"}, p.Fitted.MoE, name)
 	}
 	if s.TP > 1 {
-		c.allReduce = pick(&faults, p, "all-reduce", p.Fitted.AllReduce, fmt.Sprintf("tp%d", s.TP))
+		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, p.Fitted.AllReduce, fmt.Sprintf("tp%d", s.TP))
 	}
 	byFormat := p.Fitted.AttnPrefill.D64
 	if s.Model.HeadDim >= 128 {
 		byFormat = p.Fitted.AttnPrefill.D128
 	}
 	if _, ok := p.Fitted.AttnDecode[string(s.KV)]; ok { // else said already
-		c.prefill = pick(&faults, p, "KV format of prefill attention", byFormat, string(s.KV))
+		c.prefill = pick(&faults, p, lookup{"KV", "KV format of prefill attention"}, byFormat, string(s.KV))
 	}
 	c.kvEfficiency = c.engine.KVBF16Efficiency
 	if s.KV == FP8 {
@@ -52,15 +52,21 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	return c, errors.Join(faults...)
 }
 
+// A lookup is something sought in a profile.
+type lookup struct {
+	field string // of Setup that asks for it
+	kind  string // what it is, for messages
+}
+
 // pick returns the entry called name, or adds to faults that p has no such kind.
-func pick[V any](faults *[]error, p *Profile, kind string, from map[string]V, name string) V {
+func pick[V any](faults *[]error, p *Profile, want lookup, from map[string]V, name string) V {
 	v, ok := from[name]
 	if !ok {
 		have := "none"
 		if len(from) > 0 {
 			have = strings.Join(sortedKeys(from), ", ")
 		}
-		*faults = append(*faults, fmt.Errorf("profile %s has no %s %q; it has %s", p.Name, kind, name, have))
+		*faults = append(*faults, blame(want.field, fmt.Errorf("profile %s has no %s %q; it has %s", p.Name, want.kind, name, have)))
 	}
 	return v
 }

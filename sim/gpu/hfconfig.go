@@ -76,6 +76,7 @@ func readHFConfig(file string, text []byte) (*Model, error) {
 	if name, ok := c.keys["_name_or_path"].(string); ok && name != "" {
 		m.Name = name
 	}
+	m.WeightFormat = c.weightFormat()
 	c.shape(&m)
 	if kind.experts != "" {
 		m.Experts = c.count(kind.experts, 0)

@@ -62,19 +62,19 @@ const maxHost = sim.Second
 func newHostTime(e Engine, h Host) (hostTime, []error) {
 	t := hostTime{base: picoseconds(e.StepS), perSeq: picoseconds(e.SeqS), perPromptToken: picoseconds(e.PromptTokenS)}
 	var faults []error
-	set := func(name string, into *sim.Duration, from *sim.Duration) {
+	set := func(field, name string, into *sim.Duration, from *sim.Duration) {
 		if from == nil {
 			return
 		}
 		if *from < 0 || *from > maxHost {
-			faults = append(faults, fmt.Errorf("host overhead %s is %v; want 0s to %v", name, *from, maxHost))
+			faults = append(faults, blame("Host."+field, fmt.Errorf("host overhead %s is %v; want 0s to %v", name, *from, maxHost)))
 		}
 		*into = *from
 	}
-	set("base", &t.base, h.Base)
-	set("per sequence", &t.perSeq, h.PerSeq)
-	set("per prompt token", &t.perPromptToken, h.PerPromptToken)
-	set("mixed step", &t.mixedStep, h.MixedStep)
+	set("Base", "base", &t.base, h.Base)
+	set("PerSeq", "per sequence", &t.perSeq, h.PerSeq)
+	set("PerPromptToken", "per prompt token", &t.perPromptToken, h.PerPromptToken)
+	set("MixedStep", "mixed step", &t.mixedStep, h.MixedStep)
 	return t, faults
 }
 

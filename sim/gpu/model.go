@@ -39,6 +39,10 @@ type Model struct {
 	// WindowLayers of the layers attend only to the last Window tokens.
 	Window       int64 `toml:"sliding_window" want:"count,optional"`
 	WindowLayers int64 `toml:"num_sliding_layers" want:"count,optional"`
+
+	// WeightFormat is what a config.json says its weights are: a Format, another
+	// word such as awq, or empty if it says nothing. Nothing is computed from it.
+	WeightFormat string
 }
 
 // LoadModel reads the model that ships under name or has it among its Hugging

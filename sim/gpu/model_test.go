@@ -153,6 +153,30 @@ func TestHFConfigFaults(t *testing.T) {
 	}
 }
 
+// What a config.json says of its weights is known, whatever the run is given.
+func TestHFConfigWeightFormat(t *testing.T) {
+	for says, want := range map[string]string{
+		``:                                   "",
+		`"torch_dtype": "bfloat16",`:         "bf16",
+		`"dtype": "float16",`:                "bf16",
+		`"torch_dtype": "float8_e4m3fn",`:    "fp8",
+		`"torch_dtype": "int8",`:             "int8",
+		`"quantization_config": null,`:       "",
+		`"quantization_config": {"bits":4},`: "an unnamed quantization",
+		`"torch_dtype": "float16", "quantization_config": {"quant_method": "awq", "bits": 4},`:        "awq",
+		`"quantization_config": {"quant_method": "fp8"},`:                                             "fp8",
+		`"quantization_config": {"quant_method": "mxfp4"},`:                                           "mxfp4",
+		`"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"},`:                 "fp4",
+		`"quantization_config": {"quant_method": "compressed-tensors", "format": "float-quantized"},`: "fp8",
+		`"quantization_config": {"quant_method": "compressed-tensors", "format": "pack-quantized"},`:  "compressed-tensors pack-quantized",
+	} {
+		m, err := readHFConfig("c.json", []byte(strings.Replace(llamaConfig, "{", "{"+says, 1)))
+		if err != nil || m.WeightFormat != want {
+			t.Errorf("%s: %+v, %v; want %q", says, m, err, want)
+		}
+	}
+}
+
 // A sliding window on all layers: Mistral-7B v0.1.
 func TestHFConfigSlidingWindow(t *testing.T) {
 	m, err := readHFConfig("c.json", []byte(strings.Replace(llamaConfig, `"llama"`, `"mistral", "sliding_window": 4096`, 1)))

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,6 +85,29 @@ func TestDecodeBendsWhereTheHostIsOvertaken(t *testing.T) {
 	rising := c.Decode(4, 4000+4*flat.Steps)
 	if last != host || rising.First <= host || rising.Inc == 0 {
 		t.Errorf("last flat step takes %v, then %+v", last, rising)
+	}
+}
+
+// Every fault of a setup names the field that is to be changed.
+func TestSetupFaultsNameTheirField(t *testing.T) {
+	below := -sim.Microsecond
+	for want, change := range map[string]func(*Setup){
+		"TP":                  func(s *Setup) { s.TP = 3 },
+		"Weights":             func(s *Setup) { s.Weights = FP4 },
+		"KV":                  func(s *Setup) { s.KV = FP4 },
+		"Engine":              func(s *Setup) { s.Engine = "orca" },
+		"Host.Base":           func(s *Setup) { s.Host.Base = &below },
+		"Host.PerSeq":         func(s *Setup) { s.Host.PerSeq = &below },
+		"Host.PerPromptToken": func(s *Setup) { s.Host.PerPromptToken = &below },
+		"Host.MixedStep":      func(s *Setup) { s.Host.MixedStep = &below },
+	} {
+		s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
+		change(&s)
+		_, err := NewCost(s)
+		var f *SetupFault
+		if !errors.As(err, &f) || f.Field != want {
+			t.Errorf("%s: %v names %+v", want, err, f)
+		}
 	}
 }
 

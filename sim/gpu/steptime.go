@@ -54,8 +54,8 @@ const maxSteps = 1 << 30
 const cachedSeqs = 1 << 14
 
 // NewCost returns the cost model of s. The error joins everything that is wrong
-// with s: a layout that does not divide the model, a format or an engine that
-// the profile has no coefficients for, host times out of range.
+// with s, each a *SetupFault: a layout that does not divide the model, a format or
+// an engine that the profile has no coefficients for, host times out of range.
 func NewCost(s Setup) (*StepTime, error) {
 	if s.Profile == nil || s.Model == nil {
 		return nil, errors.New("a cost model needs a GPU profile and a model")
@@ -63,7 +63,7 @@ func NewCost(s Setup) (*StepTime, error) {
 	var faults []error
 	l, err := newLayout(s.Model, int64(s.TP))
 	if err != nil {
-		faults = append(faults, err)
+		faults = append(faults, blame("TP", err))
 	}
 	c, err := s.Profile.coefficients(s)
 	if err != nil {
@@ -77,8 +77,8 @@ func NewCost(s Setup) (*StepTime, error) {
 	t := s.build(l, c)
 	t.host, t.async = host, s.Async
 	if d := t.Step(Work{}); d <= 0 {
-		return nil, fmt.Errorf("layer_s of engine %s in profile %s is %v, so a step of %s, which has small layers, would take %v; that engine was fitted on larger models",
-			s.Engine, s.Profile.Name, picoseconds(c.engine.LayerS), s.Model.Name, d)
+		return nil, blame("Engine", fmt.Errorf("layer_s of engine %s in profile %s is %v, so a step of %s, which has small layers, would take %v; that engine was fitted on larger models",
+			s.Engine, s.Profile.Name, picoseconds(c.engine.LayerS), s.Model.Name, d))
 	}
 	return t, nil
 }
