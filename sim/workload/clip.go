@@ -40,6 +40,7 @@ type clip struct {
 	caps                       Caps
 	prompts, outputs           int64 // lengths cut
 	promptTokens, outputTokens int64 // tokens cut off
+	full                       int64 // requests whose prompt alone reaches Caps.Total
 }
 
 // Next implements Source.
@@ -61,6 +62,9 @@ func (c *clip) cut(r *Request) {
 		r.Output = min(r.Output, c.caps.Output)
 	}
 	if total := c.caps.Total; total > 0 {
+		if r.Prompt >= total {
+			c.full++
+		}
 		r.Prompt = min(r.Prompt, total-1)
 		r.Output = min(r.Output, total-r.Prompt)
 	}
@@ -78,7 +82,8 @@ func (c *clip) cut(r *Request) {
 // Counts implements Counted.
 func (c *clip) Counts() []Count {
 	return append(CountsOf(c.src), Count{"clip: prompts cut", c.prompts}, Count{"clip: prompt tokens cut off", c.promptTokens},
-		Count{"clip: outputs cut", c.outputs}, Count{"clip: output tokens cut off", c.outputTokens})
+		Count{"clip: outputs cut", c.outputs}, Count{"clip: output tokens cut off", c.outputTokens},
+		Count{"clip: requests whose prompt filled the total, left with 1 output token", c.full})
 }
 
 type reactiveClip struct {

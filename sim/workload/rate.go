@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"servesim/sim"
 )
@@ -58,24 +59,58 @@ func Rate(open Opener, multiplier float64, seed sim.Seed) (Source, error) {
 	whole, fraction := math.Modf(multiplier)
 	var copies []Source
 	for i := range int(whole) {
-		copies = append(copies, turn.copy(open, shifts, i))
+		what := "rate: requests as they are"
+		if i > 0 {
+			what = "rate: requests of whole copies, each turned round by a time of its own"
+		}
+		copies = append(copies, &told{stage{src: turn.copy(open, shifts, i)}, what})
 	}
 	if fraction > 0 {
 		last := turn.copy(open, shifts, len(copies))
-		thinned, err := Thin(last, fraction, seed)
-		if err != nil {
-			return nil, err
-		}
-		copies = append(copies, thinned)
+		copies = append(copies, &chosen{stage: stage{src: last}, coin: newCoin(fraction, seed.Family("workload/thin")),
+			name: fmt.Sprintf("rate: a copy turned round and thinned to %g", fraction)})
 	}
-	return Merge(copies...)
+	all, err := Merge(copies...)
+	return &superposed{stage{src: all}, turn.counts}, err
 }
+
+// told counts the requests of a copy.
+type told struct {
+	stage
+	what string
+}
+
+// Next implements Source. It keeps the numbers.
+func (t *told) Next() (Request, error) {
+	r, err := t.read()
+	if err == nil {
+		t.n++
+	}
+	return r, err
+}
+
+// Counts implements Counted.
+func (t *told) Counts() []Count { return append(CountsOf(t.src), Count{t.what, t.n}) }
+
+// superposed is the copies of a source laid over each other, and what the
+// transforms of the source counted when it was measured.
+type superposed struct {
+	stage
+	before []Count
+}
+
+// Next implements Source.
+func (s *superposed) Next() (Request, error) { return s.read() }
+
+// Counts implements Counted.
+func (s *superposed) Counts() []Count { return append(slices.Clone(s.before), CountsOf(s.src)...) }
 
 // circle is the time of a source that is laid over itself: it begins at first,
 // and after period it comes round.
 type circle struct {
 	first  sim.Time
 	period sim.Duration
+	counts []Count // of the source
 }
 
 // measure reads the source that open opens to its end. Its period is its span
@@ -104,6 +139,7 @@ func measure(open Opener) (c circle, err error) {
 		}
 		last = r.Arrival
 	}
+	c.counts = CountsOf(src)
 	if n < 2 {
 		return c, nil
 	}

@@ -162,6 +162,24 @@ func TestCopyOfSteadySource(t *testing.T) {
 	}
 }
 
+// Of 400 requests in a window of 300, 2.5 times the rate is two copies whole and
+// half of a third, and each is counted.
+func TestRateCounts(t *testing.T) {
+	open := func() (Source, error) { return Window(&list{all: steady(400)}, 0, sim.Time(300*sim.Second)) }
+	src, err := Rate(open, 2.5, 7)
+	n := int64(len(must(t, src, err)))
+	kept := countOf(t, src, "rate: a copy turned round and thinned to 0.5: requests kept")
+	want := []Count{
+		{"window: requests kept", 300}, {"window: requests before it", 0}, {"window: requests read after it, where reading stops", 1},
+		{"rate: requests as they are", 300}, {"rate: requests of whole copies, each turned round by a time of its own", 300},
+		{"rate: a copy turned round and thinned to 0.5: requests kept", n - 600},
+		{"rate: a copy turned round and thinned to 0.5: requests left out", 900 - n},
+	}
+	if diff := gocmp.Diff(want, CountsOf(src)); diff != "" || kept < 100 || kept > 200 {
+		t.Errorf("%d kept %s", kept, diff)
+	}
+}
+
 // Copies are other users: they share no session and no prefix with the source,
 // but within a copy what was shared is still shared.
 func TestCopiesAreOtherUsers(t *testing.T) {

@@ -99,7 +99,7 @@ func TestWindowAndLimitLaws(t *testing.T) {
 			t.Error(diff)
 		}
 		read := countOf(t, src, "window: requests kept") + countOf(t, src, "window: requests before it") +
-			countOf(t, src, "window: requests read after it, at most 1")
+			countOf(t, src, "window: requests read after it, where reading stops")
 		if passed := slices.IndexFunc(all, func(r Request) bool { return r.Arrival >= to }); passed >= 0 && read != int64(passed+1) ||
 			passed < 0 && read != int64(len(all)) {
 			t.Errorf("%d requests are accounted for", read)
@@ -167,7 +167,7 @@ func TestClipLaws(t *testing.T) {
 		}
 		src, err := Clip(&list{all: all}, caps)
 		got := must(t, src, err)
-		var prompts, promptTokens, outputs, outputTokens int64
+		var prompts, promptTokens, outputs, outputTokens, full int64
 		for i, r := range got {
 			was := all[i]
 			if r.Prompt > caps.Prompt || caps.Output > 0 && r.Output > caps.Output || caps.Total > 0 && r.Prompt+r.Output > caps.Total {
@@ -175,6 +175,9 @@ func TestClipLaws(t *testing.T) {
 			}
 			if caps.Total > 0 && r.Prompt < min(was.Prompt, caps.Prompt) && r.Output != 1 {
 				t.Errorf("the prompt is cut before the output: %+v", r)
+			}
+			if caps.Total > 0 && min(was.Prompt, caps.Prompt) >= caps.Total {
+				full++
 			}
 			if cut := was.Prompt - r.Prompt; cut > 0 {
 				prompts, promptTokens = prompts+1, promptTokens+int64(cut)
@@ -187,7 +190,8 @@ func TestClipLaws(t *testing.T) {
 			}
 		}
 		want := []Count{{"clip: prompts cut", prompts}, {"clip: prompt tokens cut off", promptTokens},
-			{"clip: outputs cut", outputs}, {"clip: output tokens cut off", outputTokens}}
+			{"clip: outputs cut", outputs}, {"clip: output tokens cut off", outputTokens},
+			{"clip: requests whose prompt filled the total, left with 1 output token", full}}
 		if diff := cmp.Diff(want, CountsOf(src)); diff != "" {
 			t.Error(diff)
 		}

@@ -52,5 +52,5 @@ func (w *window) Next() (Request, error) {
 // Counts implements Counted.
 func (w *window) Counts() []Count {
 	return append(CountsOf(w.src), Count{"window: requests kept", w.n}, Count{"window: requests before it", w.before},
-		Count{"window: requests read after it, at most 1", w.after})
+		Count{"window: requests read after it, where reading stops", w.after})
 }
