@@ -184,9 +184,13 @@ func FromSeconds(s float64) (d Duration, ok bool) {
 // MarshalText writes d as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what ParseDuration reads.
+// UnmarshalText reads what ParseDuration reads, and leaves d as it is where that
+// is an error.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
 	*d = v
-	return err
+	return nil
 }

@@ -143,6 +143,15 @@ func TestFromSeconds(t *testing.T) {
 	}
 }
 
+func TestUnmarshalTextKeepsWhatWas(t *testing.T) {
+	for _, text := range []string{"", "5", "5 parsecs", "-", "1e400s"} {
+		d := Minute
+		if err := d.UnmarshalText([]byte(text)); err == nil || d != Minute {
+			t.Errorf("%q gives %v and leaves %v; want an error and 60s", text, err, d)
+		}
+	}
+}
+
 // TestFromSecondsIsInverse goes up to 4,503 s, below which rounding to a float64
 // and back loses less than half a picosecond.
 func TestFromSecondsIsInverse(t *testing.T) {
