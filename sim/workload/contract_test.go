@@ -79,7 +79,9 @@ func everySource(t *testing.T) (good, bad map[string]Opener) {
 		}
 		bad[name+" of a broken trace"] = func() (Source, error) { return over(bad["trace mooncake"]) }
 	}
-	bad["stretch too far"] = func() (Source, error) { return Stretch(&list{all: []Request{{Prompt: 1, Output: 1}, {Arrival: sim.MaxTime}}}, 2) }
+	bad["stretch too far"] = func() (Source, error) {
+		return Stretch(&list{all: []Request{{Prompt: 1, Output: 1}, {Arrival: sim.MaxTime}}}, 2)
+	}
 	return good, bad
 }
 

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"servesim/sim"
@@ -96,7 +97,7 @@ func (c *specCheck) kind(table, chooser, chosen string, kinds []specKind, keys [
 			continue
 		}
 		for _, key := range keys {
-			if key.given && !contains(k.keys, key.name) {
+			if key.given && !slices.Contains(k.keys, key.name) {
 				c.add(sub(table, key.name), "has no meaning with %s = %q, whose keys are %s; remove it",
 					chooser, chosen, strings.Join(k.keys, ", "))
 			}
@@ -107,15 +108,6 @@ func (c *specCheck) kind(table, chooser, chosen string, kinds []specKind, keys [
 		c.add(sub(table, chooser), "missing; choose one of %s", strings.Join(names, ", "))
 	} else {
 		c.add(sub(table, chooser), "is %q, which is unknown; choose one of %s", chosen, strings.Join(names, ", "))
-	}
-	return false
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
 	}
 	return false
 }
@@ -154,7 +146,7 @@ func rising[N int64 | sim.Duration](c *specCheck, key string, values []N, lo, hi
 	}
 }
 
-// weights checks the weights of parts, given by their keys.
+// weight checks the weight at key of one of several parts.
 func (c *specCheck) weight(key string, w *float64) float64 {
 	if w == nil {
 		c.add(key, "missing; every part needs a weight above 0")

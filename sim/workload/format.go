@@ -88,12 +88,7 @@ func (s *sniffed) has(names ...string) bool { return containsAll(s.columns, name
 func (s *sniffed) hasKeys(names ...string) bool { return containsAll(s.keys, names) }
 
 func containsAll(have, names []string) bool {
-	for _, name := range names {
-		if !slices.Contains(have, name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(have, name) })
 }
 
 // pickFormat chooses the format for a file that begins with head: the one that
@@ -202,12 +197,7 @@ func sniffLine(file string, head []byte) (firstLine, *Fault) {
 
 // isMagic tells whether b begins with one of marks.
 func isMagic(b []byte, marks ...string) bool {
-	for _, m := range marks {
-		if bytes.HasPrefix(b, []byte(m)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(m string) bool { return bytes.HasPrefix(b, []byte(m)) })
 }
 
 // sniff takes the names out of the first line of a trace.

@@ -138,12 +138,7 @@ const maxIgnored = 16
 
 // ignore notes that key is not read.
 func (m *mooncakeRows) ignore(key []byte) {
-	for _, k := range m.ignored {
-		if k == string(key) {
-			return
-		}
-	}
-	if len(m.ignored) < maxIgnored {
+	if len(m.ignored) < maxIgnored && !slices.Contains(m.ignored, string(key)) {
 		m.ignored = append(m.ignored, string(key))
 	}
 }

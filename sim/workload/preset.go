@@ -9,10 +9,6 @@ import (
 //go:embed presets/*.toml
 var presetFiles embed.FS
 
-// DefaultPreset is the workload that a scenario gets if it names none: a chat
-// mix with a few long prompts.
-const DefaultPreset = "chat-with-long-prompts"
-
 // Preset is a workload that is embedded in the binary.
 type Preset struct {
 	// Name is what Spec.Preset takes.

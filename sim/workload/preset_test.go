@@ -192,10 +192,10 @@ func TestPresetRates(t *testing.T) {
 	}
 }
 
-// TestLongPromptsAreFew pins what makes the default preset: one prompt in a
+// TestLongPromptsAreFew pins what makes chat-with-long-prompts: one prompt in a
 // hundred has 8k to 32k tokens, by class and by length.
 func TestLongPromptsAreFew(t *testing.T) {
-	long := draw(t, workload.DefaultPreset, "long")
+	long := draw(t, "chat-with-long-prompts", "long")
 	for _, r := range long {
 		if r.Prompt < 8192 || r.Prompt > 32768 {
 			t.Fatalf("a long prompt has %d tokens", r.Prompt)

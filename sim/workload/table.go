@@ -243,7 +243,7 @@ func (t *table) at(c int, u timeUnit) (instant, error) {
 	return instant{}, t.in.fault(t.names[c], quoteBytes(t.fields[c]), wantTime(u), "")
 }
 
-// names interns the text of a trace: equal text shares one string, and each
+// interner interns the text of a trace: equal text shares one string, and each
 // has a number from 1 in order of appearance.
 type interner struct {
 	number map[string]int64
