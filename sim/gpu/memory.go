@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"servesim/internal/strict"
@@ -123,11 +124,7 @@ func (o MemoryOptions) check() error {
 	}
 	known := ledgerItems()
 	for _, name := range sortedKeys(o.Overrides) {
-		ok := false
-		for _, k := range known {
-			ok = ok || k == name
-		}
-		if !ok {
+		if !slices.Contains(known, name) {
 			fault("the memory ledger has no item %q; %s", name, strict.Unlike(name, known))
 		}
 		if bytes := o.Overrides[name]; bytes < 0 || bytes > 1e15 {

@@ -98,15 +98,8 @@ func shippedModel(name string) (*Model, error) {
 func ModelNames() []string { return tomlNames(models.FS) }
 
 func (m *Model) isCalled(name string) bool {
-	if strings.EqualFold(m.Name, name) {
-		return true
-	}
-	for _, id := range m.IDs {
-		if strings.EqualFold(id, name) {
-			return true
-		}
-	}
-	return false
+	same := func(s string) bool { return strings.EqualFold(s, name) }
+	return same(m.Name) || slices.ContainsFunc(m.IDs, same)
 }
 
 // readModel reads the text of a model in TOML; file is its name in errors.
