@@ -2,8 +2,8 @@ package arch
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 )
@@ -125,12 +125,7 @@ func TestImportTableIsAcyclic(t *testing.T) {
 		}
 		state[dir] = 2
 	}
-	dirs := make([]string, 0, len(table))
-	for dir := range table {
-		dirs = append(dirs, dir)
-	}
-	sort.Strings(dirs)
-	for _, dir := range dirs {
+	for _, dir := range slices.Sorted(maps.Keys(table)) {
 		visit(dir, nil)
 	}
 }
