@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,7 +50,11 @@ func Rate(open Opener, multiplier float64, seed sim.Seed) (Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Thin(src, multiplier, seed)
+		thinned, err := Thin(src, multiplier, seed)
+		if err != nil {
+			return nil, errors.Join(err, CloseSource(src))
+		}
+		return thinned, nil
 	}
 	turn, err := measure(open)
 	if err != nil {

@@ -274,6 +274,20 @@ func TestReactiveSources(t *testing.T) {
 	}
 }
 
+// Whoever opened a source must close it where it is refused.
+func TestRateClosesWhatItRefuses(t *testing.T) {
+	for _, multiplier := range []float64{0.5, 1, 2} {
+		opened, closed := 0, 0
+		src, err := Rate(func() (Source, error) {
+			opened++
+			return &loop{list{closed: &closed}}, nil
+		}, multiplier, 1)
+		if src != nil || !errors.Is(err, ErrNoReactive) || opened != closed {
+			t.Errorf("at %v: %v, opened %d times and closed %d times", multiplier, err, opened, closed)
+		}
+	}
+}
+
 func TestTransformFaults(t *testing.T) {
 	one := &list{all: []Request{{Prompt: 1, Output: 1}}}
 	open := func() (Source, error) { return one, nil }
