@@ -76,8 +76,9 @@ func (o *compareOptions) choose(args, vary []string) error {
 			if err != nil {
 				return err
 			}
-			o.sources, o.labels = append(o.sources, src), append(o.labels, strings.TrimSuffix(filepath.Base(a), ".toml"))
+			o.sources = append(o.sources, src)
 		}
+		o.labels = fileLabels(args)
 		return nil
 	}
 	base, err := o.scenario.source(args)
@@ -96,6 +97,31 @@ func (o *compareOptions) choose(args, vary []string) error {
 		return usagef("--vary %s is one alternative; compare needs two or more, such as %s,...", vary[0], vary[0])
 	}
 	return nil
+}
+
+// fileLabels returns what tables call the scenarios in files: their base names
+// without .toml, or the whole paths if two of those are the same, and numbered
+// if even these are.
+func fileLabels(paths []string) []string {
+	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), ".toml") }
+	whole := func(path string) string { return strings.TrimSuffix(path, ".toml") }
+	for _, name := range []func(string) string{base, whole} {
+		labels := make([]string, 0, len(paths))
+		for _, p := range paths {
+			if slices.Contains(labels, name(p)) {
+				break
+			}
+			labels = append(labels, name(p))
+		}
+		if len(labels) == len(paths) {
+			return labels
+		}
+	}
+	labels := make([]string, len(paths))
+	for i, p := range paths {
+		labels[i] = fmt.Sprintf("%s (%d)", whole(p), i+1)
+	}
+	return labels
 }
 
 // cross replaces each scenario by one for each alternative.
@@ -176,7 +202,7 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*plan, ps []analy
 
 // describe says what ran: what is common to all, and what is each one's own.
 func (o *compareOptions) describe(results []*result) (common, own string) {
-	all := make([][]string, len(results))
+	all := make([]lines, len(results))
 	for i, r := range results {
 		all[i] = r.lines()
 	}
@@ -188,19 +214,11 @@ func (o *compareOptions) describe(results []*result) (common, own string) {
 		}
 		return true
 	}
-	var head, tail strings.Builder
-	for _, line := range all[0] {
-		if shared(line) {
-			head.WriteString(line + "\n")
-		}
-	}
-	for i, lines := range all {
+	var tail strings.Builder
+	for i, list := range all {
 		tail.WriteString(o.labels[i] + "\n")
-		for _, line := range lines {
-			if !shared(line) {
-				tail.WriteString("  " + line + "\n")
-			}
-		}
+		tail.WriteString(slices.DeleteFunc(slices.Clone(list), shared).folded(2))
 	}
-	return head.String() + "\n", tail.String()
+	head := slices.DeleteFunc(slices.Clone(all[0]), func(line string) bool { return !shared(line) })
+	return head.folded(0) + "\n", tail.String()
 }

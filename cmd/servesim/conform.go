@@ -68,7 +68,7 @@ func runConform(o conformOptions) error {
 			t.add(r)
 			total.add(r)
 		}
-		if err := t.write(o.env.stdout, inputName(path)); err != nil {
+		if err := t.write(o.env.stdout, pathName(path)); err != nil {
 			return err
 		}
 	}
@@ -115,6 +115,14 @@ func readVectors(e env, path string) ([]conform.Vector, error) {
 		return nil, &usageError{err}
 	}
 	return vectors, nil
+}
+
+// pathName is what messages call the file at path.
+func pathName(path string) string {
+	if path == stdinPath {
+		return stdinName
+	}
+	return path
 }
 
 // A tally counts what became of vectors.

@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
-	"strconv"
+	"math"
+	"reflect"
 	"strings"
 
+	"servesim/analysis"
+	"servesim/internal/strict"
+	"servesim/report"
 	"servesim/sim/workload"
 )
 
 // lines says what ran, before the numbers that came of it: a line a part.
-func (r *result) lines() []string {
+func (r *result) lines() lines {
 	var l lines
 	r.plan.describe(&l)
 	if r.trace != nil {
@@ -19,7 +23,9 @@ func (r *result) lines() []string {
 		l.item("Transform", "%s", keys)
 	}
 	for _, c := range r.counts {
-		l.item("", "%s: %s", c.What, grouped(c.N))
+		if c.N > 0 {
+			l.item("", "%s: %s", c.What, analysis.Grouped(c.N))
+		}
 	}
 	for _, c := range traceCautions(r.trace) {
 		l.item("Caution", "%s", c)
@@ -37,7 +43,7 @@ func traceCautions(t *workload.Report) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
-		grouped(t.Hashed), grouped(t.Kept), 100*float64(t.Hashed)/float64(t.Kept))}
+		analysis.Grouped(t.Hashed), analysis.Grouped(t.Kept), 100*float64(t.Hashed)/float64(t.Kept))}
 }
 
 // describe says what a plan runs.
@@ -80,26 +86,57 @@ func (p *plan) limits() []string {
 // drawn describes a drawn workload.
 func drawn(s *workload.Spec) string {
 	var parts []string
-	if s.ClosedLoop != nil {
-		parts = append(parts, "closed loop of users")
+	if c := s.ClosedLoop; c != nil {
+		loop := "closed loop of " + analysis.Counted(value(c.Users), "user") + ", no think time"
+		if c.ThinkTime != nil {
+			loop = strings.Replace(loop, "no think time", "think time "+strings.Join(strict.Pairs(*c.ThinkTime), " "), 1)
+		}
+		parts = append(parts, loop)
 	} else if s.Arrival != nil {
 		arrivals := s.Arrival.Process + " arrivals"
-		rate := s.RatePerS
-		if rate == nil {
-			rate = s.Arrival.RatePerS
-		}
-		if rate != nil {
-			arrivals += fmt.Sprintf(" at %g requests/s", *rate)
+		if rate, ok := s.MeanRate(); ok {
+			arrivals += " at " + perSecond(rate)
+			if s.Arrival.Process == "piecewise" || s.Arrival.Process == "on_off" {
+				arrivals += " in the mean"
+			}
 		}
 		parts = append(parts, arrivals)
 	}
 	if s.Requests != nil {
-		parts = append(parts, grouped(*s.Requests)+" requests")
+		parts = append(parts, analysis.Counted(*s.Requests, "request"))
 	}
 	if s.Duration != nil {
 		parts = append(parts, "for "+s.Duration.String())
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if name := presetOf(*s); name != "" {
+		return name + ": " + text
+	}
+	return text
+}
+
+// perSecond writes a rate of requests.
+func perSecond(rate float64) string {
+	if rate == math.Trunc(rate) && rate < 1e15 {
+		return analysis.Grouped(int64(rate)) + " requests/s"
+	}
+	return report.Number(rate) + " requests/s"
+}
+
+// presetOf returns the name of the preset that s is, whatever its rate and its
+// length, or "". A scenario that prints its defaults doesn't say it any more.
+func presetOf(s workload.Spec) string {
+	shape := func(s workload.Spec) workload.Spec {
+		s.Requests, s.Duration, s.RatePerS = nil, nil, nil
+		return s
+	}
+	for _, p := range workload.Presets() {
+		base, err := workload.Spec{Preset: p.Name}.Resolve()
+		if err == nil && reflect.DeepEqual(shape(base), shape(s)) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // lines are lines of text in the making.
@@ -107,36 +144,37 @@ type lines []string
 
 // trace accounts for every row of a trace.
 func (l *lines) trace(t *workload.Report) {
-	l.item("Trace", "%s (%s): %s rows, %s requests over %.4g s, %s prompt and %s output tokens",
-		t.File, t.Format, grouped(t.Rows), grouped(t.Kept), t.Span.Seconds(), grouped(t.PromptTokens), grouped(t.OutputTokens))
+	rate := ""
+	if t.Span > 0 {
+		rate = " (" + perSecond(float64(t.Kept)/t.Span.Seconds()) + ")"
+	}
+	l.item("Trace", "%s (%s): %s, %s over %s s%s, %s prompt and %s output tokens",
+		t.File, t.Format, analysis.Counted(t.Rows, "row"), analysis.Counted(t.Kept, "request"),
+		report.Number(t.Span.Seconds()), rate, analysis.Grouped(t.PromptTokens), analysis.Grouped(t.OutputTokens))
 	for _, d := range t.Dropped {
-		l.item("", "%s rows dropped: %s", grouped(d.N), d.What)
+		l.item("", "%s dropped: %s", analysis.Counted(d.N, "row"), d.What)
 	}
 	if t.Raised > 0 {
-		l.item("", "%s lengths of 0 raised to 1", grouped(t.Raised))
+		l.item("", "%s of 0 raised to 1", analysis.Counted(t.Raised, "length"))
 	}
 	if t.OutOfOrder > 0 {
-		l.item("", "%s rows out of order, sorted", grouped(t.OutOfOrder))
+		l.item("", "%s out of order, sorted", analysis.Counted(t.OutOfOrder, "row"))
 	}
 	for _, n := range t.Notes {
 		l.item("", "%s", n)
 	}
 }
 
-// item adds a line that begins with a name, in the columns of package report.
+// item adds a line that begins with a name, as report.Item does, not yet folded.
 func (l *lines) item(name, format string, args ...any) {
-	*l = append(*l, fmt.Sprintf("%-12s%s", name, fmt.Sprintf(format, args...)))
+	*l = append(*l, fmt.Sprintf("%-*s%s", report.Hang, name, fmt.Sprintf(format, args...)))
 }
 
-// grouped writes n with a comma after every three digits.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
+// folded returns the lines to print, each behind indent spaces.
+func (l lines) folded(indent int) string {
+	var b strings.Builder
+	for _, line := range l {
+		b.WriteString(report.Fold(strings.Repeat(" ", indent)+line, indent+report.Hang) + "\n")
 	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
+	return b.String()
 }

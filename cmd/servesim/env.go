@@ -42,7 +42,7 @@ func (e env) report(err error) int {
 		e.complain(err)
 		return exitSLO
 	case errors.Is(err, context.Canceled):
-		e.complain(errors.New("interrupted; nothing was written"))
+		e.complain(errors.New("interrupted: there is no result, and no file was made; what went into a pipe or a device is cut short"))
 		return exitFailed
 	case errors.As(err, &usage):
 		e.complain(err)

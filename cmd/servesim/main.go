@@ -4,22 +4,22 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := Main(ctx, env{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}, os.Args[1:])
-	stop()
+	code := Main(untilSignal(), env{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}, os.Args[1:])
 	os.Exit(code)
 }
 
 // Main runs servesim with args, those after the program's name, in the world e
 // and returns its exit code. Cancelling ctx ends a run early and cleanly.
 func Main(ctx context.Context, e env, args []string) int {
+	if e.stdin != nil {
+		e.stdin = &interruptible{ctx: ctx, from: e.stdin}
+	}
 	root := newRoot(e)
 	root.SetArgs(args)
 	return e.report(root.ExecuteContext(ctx))

@@ -41,6 +41,9 @@ func ok(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
+// unfolded undoes report.Fold, so that a test can look for a sentence.
+func unfolded(out string) string { return strings.ReplaceAll(out, "\n            ", " ") }
+
 // golden compares got with testdata/name, or writes it with -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"servesim/analysis"
 	"servesim/internal/strict"
 	"servesim/sim/gpu"
 )
@@ -70,5 +71,5 @@ func (p *plan) memory() string {
 		given = " (given)"
 	}
 	return fmt.Sprintf("GB of each GPU: %s of %s for the engine; %s; KV %s = %s blocks%s of %d tokens",
-		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), gb(l.KVBytes), grouped(l.Blocks()), given, l.BlockSize)
+		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), gb(l.KVBytes), analysis.Grouped(l.Blocks()), given, l.BlockSize)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"servesim/analysis"
 	"servesim/sim/observe"
 	"servesim/sim/workload"
 
@@ -18,8 +19,15 @@ const (
 	checkEvery = 256
 )
 
-// maxLabel is the most characters of a label, so that a bar fits beside it.
-const maxLabel = 24
+// A line of progress is "LABEL: 1,234 requests, 56/s  42% |███       |  [1m5s:2m8s]"
+// and fits 80 columns, so that no terminal wraps it: beforeBar is what the label
+// and the facts get, of which the label has minLabel at least, barWidth the bar,
+// and the rest is for the share and two times of up to 7 characters.
+const (
+	beforeBar = 42
+	minLabel  = 8
+	barWidth  = 10
+)
 
 // A progress is an observe.Sink that shows on a terminal how many requests have
 // left the system. It takes nothing from the run and gives it nothing.
@@ -30,7 +38,7 @@ type progress struct {
 	bar   *progressbar.ProgressBar
 
 	trace *tracked // what the bar is a share of; nil if it's of the requests
-	part  int64    // bytes of it that the bar shows
+	part  int64    // bytes of it, or requests, that the bar shows
 }
 
 // A tracked is a workload that reads a trace from its begin to its end, and
@@ -91,38 +99,37 @@ func (g *gate) Write(p []byte) (int, error) {
 // newProgress returns a progress for total requests, or -1 if nobody knows how
 // many, on out.
 func newProgress(out io.Writer, label string, total int64) *progress {
-	return makeProgress(out, label, total,
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionSetItsString("requests"),
+	p := &progress{out: gate{out, time.Now()}, label: label}
+	// The bar's own clock begins here, so that its rate and its guess of what
+	// is left are of the whole run.
+	p.bar = progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(&p.out),
+		progressbar.OptionSetDescription(p.describe(0)),
+		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetPredictTime(total > 0),
+		progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
 	)
+	return p
 }
 
 // newTraceProgress returns a progress for the requests of t, on out.
 func newTraceProgress(out io.Writer, label string, t *tracked) *progress {
 	_, total := t.trace.Progress()
-	p := makeProgress(out, label, total, progressbar.OptionSetPredictTime(true))
+	p := newProgress(out, label, total)
 	p.trace = t
 	return p
 }
 
-// makeProgress returns a progress with a bar of total, shown as options say.
-func makeProgress(out io.Writer, label string, total int64, options ...progressbar.Option) *progress {
-	if r := []rune(label); len(r) > maxLabel {
-		label = string(r[:maxLabel-1]) + "…"
+// describe says what stands before the bar: the label, as far as it fits, and
+// how many requests are done.
+func (p *progress) describe(rate int64) string {
+	facts := fmt.Sprintf(": %s, %s/s", analysis.Counted(p.done, "request"), analysis.Grouped(rate))
+	label := []rune(p.label)
+	if room := max(minLabel, beforeBar-len(facts)); len(label) > room {
+		label = append(label[:room-1:room-1], '…')
 	}
-	p := &progress{out: gate{out, time.Now()}, label: label}
-	// The bar's own clock begins here, so that its rate and its guess of what
-	// is left are of the whole run.
-	p.bar = progressbar.NewOptions64(total, append(options,
-		progressbar.OptionSetWriter(&p.out),
-		progressbar.OptionSetDescription(label),
-		progressbar.OptionFullWidth(), // 80 columns: a gate has no width of its own
-		progressbar.OptionThrottle(200*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)...)
-	return p
+	return string(label) + facts
 }
 
 // Request implements observe.Sink.
@@ -137,16 +144,14 @@ func (p *progress) Request(*observe.Request) error {
 // show brings the bar up to date. The bar is an ornament: a terminal that has
 // gone away, or a guess of the total that was too low, must not end the run.
 func (p *progress) show() {
-	if p.trace == nil {
-		_ = p.bar.Set64(p.done)
-		return
+	part := p.done
+	if p.trace != nil {
+		part, _ = p.trace.part(p.done)
 	}
-	// A burst of arrivals lowers the share that has left; the bar waits.
-	part, _ := p.trace.part(p.done)
+	// A burst of arrivals lowers the share of a trace that has left; the bar waits.
 	p.part = max(p.part, part)
+	p.bar.Describe(p.describe(int64(float64(p.done) / time.Since(p.out.began).Seconds())))
 	_ = p.bar.Set64(p.part)
-	rate := float64(p.done) / time.Since(p.out.began).Seconds()
-	p.bar.Describe(fmt.Sprintf("%s: %s requests, %s/s", p.label, grouped(p.done), grouped(int64(rate))))
 }
 
 // Step implements observe.Sink.

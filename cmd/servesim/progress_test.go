@@ -5,7 +5,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"servesim/analysis"
 	"servesim/sim/observe"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,6 +123,30 @@ func TestTraceProgressShowsAShare(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "t.csv") || !strings.Contains(out.String(), "%") {
 		t.Errorf("it shows %q", &out)
+	}
+}
+
+// TestProgressFits holds that no terminal of 80 columns wraps a line, whatever the
+// name and however many requests there are.
+func TestProgressFits(t *testing.T) {
+	for _, label := range []string{"t.csv", strings.Repeat("a-long-name-", 9)} {
+		for _, total := range []int64{-1, 1, 10_000, 2_000_000_000} {
+			for _, done := range []int64{0, 1, 1_234_567, 1_999_999_999} {
+				var out bytes.Buffer
+				p := newProgress(&out, label, total)
+				p.out.began = p.out.began.Add(-1000 * showAfter)
+				p.done = done
+				p.show()
+				for line := range strings.SplitSeq(out.String(), "\r") {
+					if n := utf8.RuneCountInString(line); n > 80 {
+						t.Errorf("%d columns: %q", n, line)
+					}
+				}
+				if want := ": " + analysis.Counted(done, "request") + ", "; !strings.Contains(out.String(), want) {
+					t.Errorf("it lacks %q: %q", want, &out)
+				}
+			}
+		}
 	}
 }
 

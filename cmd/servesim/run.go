@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"servesim/analysis"
 	"servesim/report"
@@ -89,7 +88,7 @@ func (o *runOptions) write(r *result) error {
 	if o.json {
 		return report.JSON(o.env.stdout, r.report, report.Member{Key: "input", Value: r.input()})
 	}
-	if _, err := io.WriteString(o.env.stdout, strings.Join(r.lines(), "\n")+"\n\n"); err != nil {
+	if _, err := io.WriteString(o.env.stdout, r.lines().folded(0)+"\n"); err != nil {
 		return err
 	}
 	return report.Text(o.env.stdout, r.report)
@@ -99,6 +98,9 @@ func (o *runOptions) write(r *result) error {
 func (o *runOptions) simulate(ctx context.Context, p *plan, ps []analysis.Percentile) (*result, error) {
 	if o.records == "" {
 		return simulate(ctx, o.env, p, ps)
+	}
+	if o.records == stdinPath {
+		return nil, usagef("--records -: stdout is for the summary; name a file, or a pipe or device such as /dev/stderr")
 	}
 	f, err := observe.CreateFile(o.records)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 		args := append([]string{"run", "--trace", shared(t, "traces/"+c.trace)}, strings.Split(c.flags, " ")...)
 		out := ok(t, args...)
 		for _, want := range []string{c.rows + " rows, " + c.rows + " requests", "Requests    " + c.rows + ": " + c.rows + " completed"} {
-			if !strings.Contains(out, want) {
+			if !strings.Contains(unfolded(out), want) {
 				t.Errorf("%s %s: the output lacks %q:\n%s", c.trace, c.flags, want, out)
 			}
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"servesim/analysis"
+	"servesim/report"
 	"servesim/sim"
 	"servesim/sim/engine"
 	"servesim/sim/observe"
@@ -32,7 +34,10 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 		Percentiles: ps, Goodput: p.goodput, KVBlocks: p.config.NumGPUBlocks, Header: p.header(),
 	})
 	outside := &extrapolation{cost: p.cost}
-	tee := append(observe.Tee{summary, outside}, sinks...)
+	tee := observe.Tee{summary, outside}
+	for _, s := range sinks {
+		tee = append(tee, outlet{s})
+	}
 	source := in.source
 	if e.tty {
 		label := orElse(s.Name, "simulating")
@@ -49,14 +54,78 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
 	})
 	if err = errors.Join(err, workload.CloseSource(in.source)); err != nil {
-		return nil, inputError(err)
+		return nil, runError(err)
 	}
 	r := &result{plan: p, report: summary.Report(), counts: workload.CountsOf(in.source), outside: outside.share()}
 	if in.trace != nil {
 		report := in.trace.Report()
 		r.trace = &report
 	}
-	return r, nil
+	return r, r.nonempty()
+}
+
+// nonempty returns a fault if no request arrived: a report of nothing isn't one.
+func (r *result) nonempty() error {
+	if r.report.Counts.Requests > 0 {
+		return nil
+	}
+	var why []string
+	if t := r.trace; t != nil {
+		why = append(why, fmt.Sprintf("%s has %s over %s", t.File, analysis.Counted(t.Kept, "request"), report.Number(t.Span.Seconds())+" s"))
+	}
+	if keys := r.plan.scenario.Transform.keys(); keys != "" {
+		why = append(why, "transform keeps none of them: "+keys)
+	}
+	for _, c := range r.counts {
+		if c.N > 0 {
+			why = append(why, c.What+": "+analysis.Grouped(c.N))
+		}
+	}
+	if h := r.plan.scenario.Run.Horizon; h != nil {
+		why = append(why, fmt.Sprintf("run.horizon ends the run at %v", *h))
+	}
+	if d := r.plan.scenario.Workload.Duration; d != nil {
+		why = append(why, fmt.Sprintf("workload.duration is %v", *d))
+	}
+	return usagef("no request arrives, so there is nothing to simulate; %s", strings.Join(why, "; "))
+}
+
+// An outlet is a sink whose errors are about where records go, not about the run.
+type outlet struct{ observe.Sink }
+
+// An outletError is an error of an outlet.
+type outletError struct{ err error }
+
+// Error implements error.
+func (e *outletError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error within.
+func (e *outletError) Unwrap() error { return e.err }
+
+// Request implements observe.Sink.
+func (o outlet) Request(r *observe.Request) error {
+	if err := o.Sink.Request(r); err != nil {
+		return &outletError{err}
+	}
+	return nil
+}
+
+// Step implements observe.Sink.
+func (o outlet) Step(r *observe.StepRun) error {
+	if err := o.Sink.Step(r); err != nil {
+		return &outletError{err}
+	}
+	return nil
+}
+
+// runError returns what to say of an error of a run: one of the trace as that of
+// the input, and one of a record file without the instant of the simulation.
+func runError(err error) error {
+	var o *outletError
+	if errors.As(err, &o) {
+		return o.err
+	}
+	return inputError(err)
 }
 
 // judge returns errMissedSLO if fewer requests were good than the scenario wants.

@@ -41,6 +41,47 @@ func TestVerbsPassWhatTheyWereAsked(t *testing.T) {
 	}
 }
 
+// TestFileLabels holds that no two columns have the same head.
+func TestFileLabels(t *testing.T) {
+	for paths, want := range map[string]string{
+		"x.toml y.toml":            "x y",
+		"a/x.toml b/y.toml":        "x y",
+		"a/x.toml b/x.toml y.toml": "a/x b/x y",
+		"x.toml x.toml":            "x (1) x (2)",
+	} {
+		if got := strings.Join(fileLabels(strings.Fields(paths)), " "); got != want {
+			t.Errorf("%s: %s, want %s", paths, got, want)
+		}
+	}
+}
+
+// TestWorkloadLine by hand.
+func TestWorkloadLine(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure,
+		"loop.toml": changed(`arrival = { process = "poisson", rate_per_s = 4 }`, `closed_loop = { users = 3, think_time = { dist = "exponential", mean = "2s" } }`),
+		"one.toml":  changed(`arrival = { process = "poisson", rate_per_s = 4 }`, `closed_loop = { users = 1 }`),
+		"steps.toml": changed(`arrival = { process = "poisson", rate_per_s = 4 }`,
+			`arrival = { process = "piecewise", window = "1s", rates_per_s = [1, 2], repeat = true }`),
+		"azure.toml": changed(`requests = 20
+arrival = { process = "poisson", rate_per_s = 4 }
+prompt = { dist = "constant", value = 1000 }
+output = { dist = "constant", value = 20 }
+`, "preset = \"azure-chat\"\nrequests = 1\nrate_per_s = 1000\n"),
+	})
+	for args, want := range map[string]string{
+		"s.toml":               "Workload    poisson arrivals at 4 requests/s, 20 requests\n",
+		"loop.toml":            "Workload    closed loop of 3 users, think time dist = \"exponential\" mean = \"2s\", 20 requests\n",
+		"one.toml":             "Workload    closed loop of 1 user, no think time, 20 requests\n",
+		"steps.toml":           "Workload    piecewise arrivals at 1.500 requests/s in the mean, 20 requests\n",
+		"azure.toml":           "Workload    azure-chat: piecewise arrivals at 1,000 requests/s in the mean, 1 request\n",
+		"s.toml --trace t.csv": "Trace       t.csv (azure): 3 rows, 3 requests over 4.542 s (0.661 requests/s), 1,649 prompt and 208 output tokens\n",
+	} {
+		if out := ok(t, append([]string{"run"}, strings.Fields(args)...)...); !strings.Contains(unfolded(out), want) {
+			t.Errorf("%s lacks %s:\n%s", args, want, out)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	for want, err := range map[int]error{
 		exitOK:     nil,
@@ -99,7 +140,7 @@ func TestRejectsAreCounted(t *testing.T) {
 func TestEveryRowIsAccountedFor(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure + "2023-11-16 18:15:52,0,10\n"})
 	out := ok(t, "run", "s.toml", "--trace", "t.csv", "--set", "zero_tokens=drop", "--set", "max_output=50")
-	for _, want := range []string{"4 rows, 3 requests", "1 rows dropped: 0 ContextTokens", "clip: outputs cut: 2", "clip: output tokens cut off: 64"} {
+	for _, want := range []string{"4 rows, 3 requests", "1 row dropped: 0 ContextTokens", "clip: outputs cut: 2", "clip: output tokens cut off: 64"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
@@ -223,7 +264,7 @@ func TestPrefixHashesAreCautionedAbout(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": small, "h.jsonl": hashed + bare + bare, "b.jsonl": bare})
 	const want = "prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; 1 of 3 requests, 33.3 %, carry prefix hashes"
 	for trace, caution := range map[string]bool{"h.jsonl": true, "b.jsonl": false} {
-		if out := ok(t, "run", "s.toml", "--trace", trace); strings.Contains(out, "Caution     "+want+"\n") != caution {
+		if out := ok(t, "run", "s.toml", "--trace", trace); strings.Contains(unfolded(out), "Caution     "+want+"\n") != caution {
 			t.Errorf("%s: %s", trace, out)
 		}
 		var v struct{ Input struct{ Cautions []string } }
