@@ -1,7 +1,9 @@
 // Package analysis computes every number that anyone sees from the records of
 // a run, simulated or measured: quantiles, latencies, goodput, comparisons.
 //
-// Spans are integers of picoseconds from the records to the result. Nothing is
-// rounded except where a quotient has to be, to the nearest picosecond, and the
-// comment of that number says so. "No data" is OK == false, never 0.
+// Spans are integers of picoseconds from the records to the result. Only two kinds
+// of number are rounded: a quotient, to the nearest picosecond, and the comment of
+// that number says so; and the percentiles of more values than are kept, 2^20
+// spans or runs of gaps, which come from a histogram and carry a Resolution. "No
+// data" is OK == false, never 0.
 package analysis

@@ -140,7 +140,8 @@ type WarningKind string
 
 // The kinds of warning.
 const (
-	// FewValues: a percentile rests on fewer than 10 values.
+	// FewValues: a percentile rests on fewer than 10 values; said of the requests,
+	// and beside them of each metric for which they are fewer still.
 	FewValues WarningKind = "few_values"
 	// NotFinished: requests were left unfinished, so latencies leave out the slowest.
 	NotFinished WarningKind = "unfinished"

@@ -48,9 +48,14 @@ func (s *stepStats) add(r *observe.StepRun) error {
 			"there is at least 1 step, no number is negative, and the steps end within the range of time",
 			r.Replica, r.Start, r.Steps, r.First, r.Inc, r.Decodes, r.Running, r.Waiting, r.BlocksUsed)
 	}
+	busy := s.busy
+	if busy.add(span); busy.hi > 0 || busy.lo > math.MaxInt64 {
+		return fmt.Errorf("replica %d, step at %d ps: with it the steps of all engines together last longer than %v, the longest time there is",
+			r.Replica, r.Start, sim.MaxDuration)
+	}
+	s.busy = busy
 	s.steps += r.Steps
 	s.replicas = max(s.replicas, int(r.Replica)+1)
-	s.busy.add(span)
 	s.decode += r.Steps * int64(r.Decodes)
 	for i := range r.Chunks {
 		s.prefill += int64(r.Chunks[i].Tokens)
@@ -94,7 +99,8 @@ func duration(r *observe.StepRun) (span uint64, ok bool) {
 // report returns the Engine report of a run that lasted span.
 func (s *stepStats) report(span sim.Duration) Engine {
 	e := Engine{
-		Steps: s.steps, Replicas: s.replicas, Busy: sim.Duration(min(s.busy.lo, math.MaxInt64)),
+		Steps: s.steps, Replicas: s.replicas,
+		Busy:          sim.Duration(s.busy.lo), // all of it, as add sees to it
 		PrefillTokens: s.prefill, DecodeTokens: s.decode,
 		Running: s.running.report(&s.busy), Waiting: s.waiting.report(&s.busy), Blocks: s.blocks.report(&s.busy),
 		Utilisation: math.NaN(),

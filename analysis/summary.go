@@ -143,7 +143,8 @@ func checkRequest(r *observe.Request) error {
 }
 
 // Step implements observe.Sink. It is an error if r cannot be, as with no steps
-// or gaps that are negative.
+// or gaps that are negative, or if with it the engines were busy for longer than
+// sim.MaxDuration.
 func (s *Summary) Step(r *observe.StepRun) error {
 	if err := s.steps.add(r); err != nil {
 		return err

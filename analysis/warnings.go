@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"servesim/sim/observe"
 )
@@ -31,8 +32,13 @@ func (s *Summary) warnings(r *Report) []Warning {
 	}
 	for _, p := range s.options.Percentiles {
 		n := p.Beyond(r.TTFT.Count)
-		if n > 0 && n < fewValues && p.ppb != 0 && p.ppb != whole {
+		if few(p, r.TTFT.Count) {
 			warn(FewValues, "%s of %s rests on %s", p, Counted(r.TTFT.Count, "request"), Counted(n, "value"))
+		}
+		for _, m := range r.Metrics() {
+			if k := p.Beyond(m.Count); few(p, m.Count) && (n == 0 || k < n) {
+				warn(FewValues, "%s of %s rests on %s of %s", p, m.Name, Grouped(k), Counted(m.Count, "value"))
+			}
 		}
 	}
 	for _, m := range r.Metrics() {
@@ -45,12 +51,13 @@ func (s *Summary) warnings(r *Report) []Warning {
 
 // coarse tells whether any of q is not exact.
 func coarse(q []QuantileValue) bool {
-	for _, v := range q {
-		if v.Resolution > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q, func(v QuantileValue) bool { return v.Resolution > 0 })
+}
+
+// few tells whether percentile p of n values rests on few. The extremes rest on
+// one value by definition, and no values have no percentiles.
+func few(p Percentile, n int64) bool {
+	return n > 0 && p.Beyond(n) < fewValues && p.ppb != 0 && p.ppb != whole
 }
 
 // growth returns by how much the queue grew while requests arrived, as a share of
