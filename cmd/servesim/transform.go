@@ -18,6 +18,12 @@ type transformSection struct {
 	// Rate multiplies the rate and keeps bursts: below 1 it thins the workload,
 	// above 1 it lays shifted copies of it over each other.
 	Rate *float64 `toml:"rate"`
+	// SplitFraction divides the requests in two, whole sessions together: the
+	// first part gets each with this probability and the rest the others.
+	// SplitPart says which of the two is replayed, "first" or "rest"; both follow
+	// from the seed, and together they are the workload.
+	SplitFraction *float64 `toml:"split_fraction"`
+	SplitPart     string   `toml:"split_part"`
 	// Stretch multiplies every arrival time.
 	Stretch *float64 `toml:"stretch"`
 	// ScalePrompt and ScaleOutput multiply lengths.
@@ -68,10 +74,27 @@ func (t *transformSection) check() []strict.Fault {
 			fault(n.key, "found %d; must be %d or more tokens", *n.v, n.min)
 		}
 	}
+	faults = append(faults, t.checkSplit()...)
 	if t.Limit != nil && *t.Limit < 1 {
 		fault("limit", "found %d; must be 1 or more requests", *t.Limit)
 	}
 	return faults
+}
+
+// checkSplit returns the faults of the two keys of a split.
+func (t *transformSection) checkSplit() []strict.Fault {
+	f := t.SplitFraction
+	switch {
+	case f == nil && t.SplitPart == "":
+		return nil
+	case f == nil:
+		return []strict.Fault{{Key: "transform.split_fraction", Text: "missing beside split_part; give the probability of the first part, such as 0.5"}}
+	case !(*f > 0 && *f < 1):
+		return []strict.Fault{{Key: "transform.split_fraction", Text: fmt.Sprintf("found %v; must be a probability of more than 0 and less than 1", *f)}}
+	case t.SplitPart != "first" && t.SplitPart != "rest":
+		return []strict.Fault{{Key: "transform.split_part", Text: fmt.Sprintf("found %q; must say which part to replay, \"first\" or \"rest\"", t.SplitPart)}}
+	}
+	return nil
 }
 
 // over opens a workload and applies t to it.
@@ -87,6 +110,13 @@ func (t *transformSection) over(open workload.Opener, seed sim.Seed) (workload.S
 		once := open
 		open = func() (workload.Source, error) { return workload.Rate(once, *t.Rate, seed) }
 	}
+	if f := t.SplitFraction; f != nil {
+		part := workload.First
+		if t.SplitPart == "rest" {
+			part = workload.Rest
+		}
+		open = chain(open, func(src workload.Source) (workload.Source, error) { return workload.Split(src, *f, seed, part) })
+	}
 	for _, s := range t.steps() {
 		open = chain(open, s)
 	}
@@ -96,7 +126,7 @@ func (t *transformSection) over(open workload.Opener, seed sim.Seed) (workload.S
 // A step makes one source of another.
 type step = func(workload.Source) (workload.Source, error)
 
-// steps returns what t does to a source after window and rate, in order.
+// steps returns what t does to a source after window, rate and split, in order.
 func (t *transformSection) steps() []step {
 	var list []step
 	if t.Stretch != nil {
