@@ -65,6 +65,7 @@ func verbs(e env) []*cobra.Command {
 		newCompare(e, nil),
 		newConform(e, nil),
 		newList(e, nil),
+		newValidate(e, nil),
 		newVersion(e, nil),
 	}
 }

@@ -30,9 +30,25 @@ type Engine struct {
 	// MixedStepS is what the fit adds to each step with prompt tokens. It is not
 	// applied unless Host.MixedStep says so: see the profile files.
 	MixedStepS float64 `toml:"mixed_step_s" want:"span"`
+	// EagerLayerS is the host time of launching the kernels of one layer in a step
+	// that replays no CUDA graph: the GPU part of such a step takes at least this
+	// for each layer. EagerPrefill tells that steps with prompt tokens are such
+	// steps unless Setup says otherwise.
+	EagerLayerS  float64 `toml:"eager_layer_s" want:"span,optional"`
+	EagerPrefill bool    `toml:"eager_prefill" want:"optional"`
 	// RequestS is the time from a client's call to the scheduler. It is no part
 	// of a step.
 	RequestS float64 `toml:"request_s" want:"delay"`
+	// FrontEndS and FrontEndTokenS are the time that a request, and a token of its
+	// prompt, hold the serial part of the front end, HTTP and tokeniser, which
+	// takes one request after another. They come on top of RequestS.
+	FrontEndS      float64 `toml:"front_end_s" want:"span,optional"`
+	FrontEndTokenS float64 `toml:"front_end_token_s" want:"span,optional"`
+}
+
+// FrontEnd returns FrontEndS and FrontEndTokenS, rounded to a picosecond.
+func (e Engine) FrontEnd() (perRequest, perToken sim.Duration) {
+	return picoseconds(e.FrontEndS), picoseconds(e.FrontEndTokenS)
 }
 
 // RequestDelay returns RequestS, rounded to a picosecond.

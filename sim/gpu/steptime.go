@@ -17,6 +17,10 @@ type Setup struct {
 	Engine  string // one of Profile.Engine, such as vllm or trtllm
 	Async   bool   // the host prepares a step while the GPU runs the one before
 	Host    Host   // overrides the host time of Engine
+	// EagerPrefill tells that steps with prompt tokens replay no CUDA graph: vLLM
+	// with cudagraph_mode FULL_DECODE_ONLY or NONE, TensorRT-LLM always. nil is
+	// what the profile says of Engine.
+	EagerPrefill *bool
 }
 
 // StepTime is the Cost of steps on one replica. GPU time is a sum over
@@ -32,8 +36,9 @@ type StepTime struct {
 	window                           int64 // tokens; 0 without window layers
 
 	layer       float64 // s, the engine's
-	gemms       []gemm  // of one layer
-	experts     *moe    // nil for a dense model
+	eager       launch
+	gemms       []gemm // of one layer
+	experts     *moe   // nil for a dense model
 	reduce      allReduce
 	elementwise float64 // s per token
 	prefill     attnPrefill
@@ -93,6 +98,7 @@ func (s Setup) build(l layout, c coefficients) *StepTime {
 		windowLayers: float64(m.WindowLayers),
 		window:       m.Window,
 		layer:        e.LayerS,
+		eager:        s.launch(e),
 		gemms: []gemm{
 			c.gemm.of(l.qkv, m.Hidden, linear, e.FlopEfficiency),
 			c.gemm.of(m.Hidden, l.attnOut, linear, e.FlopEfficiency),
@@ -132,7 +138,7 @@ func (t *StepTime) Step(w Work) sim.Duration {
 			g += sim.Duration(t.windowed.at(min(w.DecodeKV, w.DecodeSeqs*t.window)))
 		}
 	}
-	return t.join(g, t.host.of(w))
+	return t.join(t.eager.join(g, w), t.host.of(w))
 }
 
 // Decode returns the durations of decode steps, up to where the curve bends: at

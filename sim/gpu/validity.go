@@ -35,5 +35,9 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 		say("the fit of %s adds %.1f ms to each step with prompt tokens, which is not credible as GPU time and not applied; TTFT may come out low",
 			s.Engine, mixed.Milliseconds())
 	}
+	if floor := picoseconds(c.engine.EagerLayerS * float64(s.Model.Layers)); floor > 0 && s.launch(c.engine).step == 0 {
+		say("in the runs that %s was fitted on, which replay CUDA graphs for decodes only, each step with prompt tokens took at least about %.0f ms; it is not applied, because prompts are assumed to replay graphs too: a chunk may cost from nothing more up to that",
+			s.Engine, floor.Milliseconds())
+	}
 	return out
 }

@@ -1,0 +1,246 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
+)
+
+// A deployment is a row's server: what runs where under which limits.
+type deployment struct {
+	setup     gpu.Setup
+	scheduler scheduler.Config
+	notes     []string
+}
+
+// A skip says why a row cannot be simulated. It is an error only to leave the
+// functions that find it.
+type skip string
+
+// Error implements error.
+func (s skip) Error() string { return string(s) }
+
+func skipf(format string, args ...any) error { return skip(fmt.Sprintf(format, args...)) }
+
+// deploy returns the server of row r, or a skip.
+func (o *Options) deploy(r *Row) (*deployment, error) {
+	d := &deployment{}
+	if err := d.machine(o, r); err != nil {
+		return nil, err
+	}
+	if err := d.formats(r); err != nil {
+		return nil, err
+	}
+	if err := d.limits(r); err != nil {
+		return nil, err
+	}
+	if err := d.memory(r); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *deployment) note(format string, args ...any) {
+	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// machine finds the profile, the model and the engine's constants.
+func (d *deployment) machine(o *Options, r *Row) error {
+	p, err := o.profile(r.GPU)
+	if err != nil {
+		return skipf("no profile of GPU %s", r.GPU)
+	}
+	m, err := loadModel(r.Model)
+	if err != nil {
+		return skipf("no model %s", r.Model)
+	}
+	if r.TP < 1 {
+		return skip("number of GPUs not recorded")
+	}
+	if r.EP > 1 {
+		d.note("expert parallelism is costed as tensor parallelism")
+	}
+	d.setup = gpu.Setup{Profile: p, Model: m, TP: r.TP, Engine: engineOf(p, r)}
+	if d.setup.Engine == "" {
+		return skipf("engine %s is not one that is modelled", r.Engine)
+	}
+	if d.setup.Engine == "generic" {
+		d.note("profile %s has no constants of %s: generic ones", p.Name, r.Engine)
+	}
+	return nil
+}
+
+// loadModel returns the model of a row. Tables name the same weights with and
+// without the words that say how they were tuned or packed.
+func loadModel(name string) (*gpu.Model, error) {
+	words := []string{"hf", "instruct", "v0.1", "2407", "it", "chat"}
+	for {
+		m, err := gpu.LoadModel(name)
+		if err == nil || strings.ContainsAny(name, `/\`) {
+			return m, err
+		}
+		at := strings.LastIndexByte(name, '-')
+		if at < 0 || !slices.Contains(words, name[at+1:]) {
+			return nil, err
+		}
+		name = name[:at]
+	}
+}
+
+// engineOf returns the name of the constants of p that fit the engine of r
+// best, or nothing if it is not an engine that a policy stands for.
+func engineOf(p *gpu.Profile, r *Row) string {
+	name := strings.TrimPrefix(r.Engine, "nim-")
+	switch name {
+	case "vllm", "trtllm", "sglang":
+	default:
+		return ""
+	}
+	for parts := strings.Split(r.Version, "."); len(parts) > 1; parts = parts[:len(parts)-1] {
+		exact := name + "-" + strings.Join(parts, ".")
+		if _, ok := p.Engine[exact]; ok {
+			return exact
+		}
+	}
+	if _, ok := p.Engine[name]; ok {
+		return name
+	}
+	if _, ok := p.Engine["generic"]; ok {
+		return "generic"
+	}
+	return ""
+}
+
+// formats sets the number formats. Where a source does not state that of the KV
+// cache it is the engine's default: that of the model's activations for vLLM and
+// SGLang, and fp8 for the quantised checkpoints that TensorRT-LLM serves, whose
+// configuration asks for it.
+func (d *deployment) formats(r *Row) error {
+	var err error
+	if r.Weights == "" {
+		return skip("number formats not recorded")
+	}
+	if d.setup.Weights, err = gpu.ParseFormat(r.Weights); err != nil {
+		return skipf("no coefficients of weight format %s", r.Weights)
+	}
+	kv := r.KV
+	if kv == "" {
+		kv = string(gpu.BF16)
+		if strings.HasSuffix(r.Engine, "trtllm") && d.setup.Weights != gpu.BF16 {
+			kv = string(gpu.FP8)
+		}
+		d.note("KV format not stated: %s, the engine's default", kv)
+	}
+	if d.setup.KV, err = gpu.ParseFormat(kv); err != nil || d.setup.KV == gpu.FP4 || d.setup.KV == gpu.MXFP4 {
+		return skipf("no coefficients of KV format %s", kv)
+	}
+	if _, err := gpu.NewCost(d.setup); err != nil {
+		return skipf("cost model: %v", firstLine(err))
+	}
+	return nil
+}
+
+// firstLine returns the first line of an error.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// limits sets the batching policy with its limits.
+func (d *deployment) limits(r *Row) error {
+	if r.Prompt < 1 || r.Output < 1 {
+		return skip("lengths not recorded")
+	}
+	name, guessed := presetOf(r)
+	if guessed != "" {
+		d.note("%s", guessed)
+	}
+	p, err := scheduler.FindPreset(name)
+	if err != nil {
+		return skipf("%v", err)
+	}
+	c := p.Config
+	f := serverFlags(r)
+	d.notes = append(d.notes, f.notes...)
+	d.setup.EagerPrefill = &f.eager
+	c.EnableChunkedPrefill = f.chunked
+	c.MaxModelLen = int32(r.Prompt + r.Output + 200)
+	tokens, seqs := p.Limits(scheduler.Device{Name: d.setup.Profile.Name, MemoryBytes: d.setup.Profile.Datasheet.HBMBytes}, c.MaxModelLen, f.chunked)
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = tokens, seqs
+	if f.tokens > 0 {
+		c.MaxNumBatchedTokens = int32(f.tokens)
+	}
+	if r.MaxNumBatchedTokens > 0 {
+		c.MaxNumBatchedTokens = int32(r.MaxNumBatchedTokens)
+	}
+	if !f.chunked {
+		c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, int32(r.Prompt))
+	}
+	if f.seqs > 0 {
+		c.MaxNumSeqs = int32(f.seqs)
+	}
+	c.MaxNumSeqs = min(c.MaxNumSeqs, c.MaxNumBatchedTokens)
+	if f.block > 0 {
+		c.BlockSize = int32(f.block)
+	}
+	d.scheduler = c
+	return nil
+}
+
+// presetOf returns the engine version whose policy stands for that of r, and
+// says so if it is another engine or the version is not known.
+func presetOf(r *Row) (name, note string) {
+	if r.Engine != "vllm" {
+		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's stands for it"
+	}
+	parts := strings.SplitN(r.Version, ".", 3)
+	if len(parts) < 2 {
+		if r.Version == "" {
+			return "vllm@0.20", "engine version not stated: vLLM 0.20's policy"
+		}
+		return "vllm@0.8-v0", fmt.Sprintf("engine version is %q: vLLM 0.8's V0 policy", r.Version)
+	}
+	minor, err := strconv.Atoi(parts[1])
+	switch {
+	case err != nil || parts[0] != "0":
+		return "vllm@0.20", fmt.Sprintf("engine version is %q: vLLM 0.20's policy", r.Version)
+	case minor < 8:
+		return "vllm@0.8-v0", ""
+	case minor < 12:
+		return "vllm@0.11", ""
+	}
+	return "vllm@0.20", ""
+}
+
+// memory sets the number of KV blocks from the memory ledger.
+func (d *deployment) memory(r *Row) error {
+	c := &d.scheduler
+	o := gpu.MemoryOptions{
+		GPUMemoryUtilization: 0.9, BlockSize: int64(c.BlockSize),
+		MaxNumBatchedTokens: int64(c.MaxNumBatchedTokens), MaxNumSeqs: int64(c.MaxNumSeqs),
+		MaxModelLen: r.Prompt + r.Output,
+	}
+	ofFree := strings.HasSuffix(r.Engine, "trtllm")
+	if ofFree {
+		o.GPUMemoryUtilization = 1
+	}
+	l, err := gpu.NewLedger(d.setup, o)
+	if err != nil {
+		return skipf("memory: %v", firstLine(err))
+	}
+	c.NumGPUBlocks = l.Blocks()
+	if ofFree {
+		// TensorRT-LLM's kv_cache_config.free_gpu_memory_fraction is a share of
+		// what weights and activations leave; its default is 0.9.
+		c.NumGPUBlocks = int64(math.Floor(0.9 * float64(c.NumGPUBlocks)))
+	}
+	if err := c.Check(); err != nil {
+		return skipf("limits: %v", firstLine(err))
+	}
+	return nil
+}
