@@ -27,6 +27,16 @@ func (s skip) Error() string { return string(s) }
 
 func skipf(format string, args ...any) error { return skip(fmt.Sprintf(format, args...)) }
 
+// Setup returns what the step times of row r depend on, or an error that says why
+// the row cannot be simulated.
+func Setup(r *Row, o Options) (gpu.Setup, error) {
+	d, err := o.deploy(r)
+	if err != nil {
+		return gpu.Setup{}, err
+	}
+	return d.setup, nil
+}
+
 // deploy returns the server of row r, or a skip.
 func (o *Options) deploy(r *Row) (*deployment, error) {
 	d := &deployment{}
@@ -128,7 +138,7 @@ func (d *deployment) formats(r *Row) error {
 	if d.setup.Weights, err = gpu.ParseFormat(r.Weights); err != nil {
 		return skipf("no coefficients of weight format %s", r.Weights)
 	}
-	kv := r.KV
+	kv := orElse(serverFlags(r).kv, r.KV)
 	if kv == "" {
 		kv = string(gpu.BF16)
 		if strings.HasSuffix(r.Engine, "trtllm") && d.setup.Weights != gpu.BF16 {
@@ -143,6 +153,14 @@ func (d *deployment) formats(r *Row) error {
 		return skipf("cost model: %v", firstLine(err))
 	}
 	return nil
+}
+
+// orElse returns s, or other if s is empty.
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
 }
 
 // firstLine returns the first line of an error.

@@ -66,6 +66,7 @@ func verbs(e env) []*cobra.Command {
 		newConform(e, nil),
 		newList(e, nil),
 		newValidate(e, nil),
+		newCalibrate(e, nil),
 		newVersion(e, nil),
 	}
 }
