@@ -11,6 +11,8 @@ import (
 // The constants are identified only in combination, so no single one is physics.
 type Engine struct {
 	Version string `toml:"version"`
+	// Kernels names the table of Profile.Kernels that holds its operators.
+	Kernels string `toml:"kernels"`
 	// LayerS is added to each layer. It is negative where fusion hides start-up
 	// time that isolated kernels pay.
 	LayerS float64 `toml:"layer_s" want:"signed-span"`
@@ -33,6 +35,14 @@ type Engine struct {
 	// RequestS is the time from a client's call to the scheduler. It is no part
 	// of a step.
 	RequestS float64 `toml:"request_s" want:"delay"`
+}
+
+// kvEfficiency returns what scales the bandwidth of decode attention.
+func (e Engine) kvEfficiency(kv Format) float64 {
+	if kv == FP8 {
+		return e.KVFP8Efficiency
+	}
+	return e.KVBF16Efficiency
 }
 
 // RequestDelay returns RequestS, rounded to a picosecond.
