@@ -25,25 +25,13 @@ type problem struct {
 }
 
 // bounds returns the range of parameter i: its own, and for an efficiency also
-// what the datasheet allows the operators that it scales.
+// what the datasheet allows the kernels that it scales.
 func (p *problem) bounds(i int) (least, most float64) {
 	q := &p.parameters[i]
-	f, d := &p.profile.Fitted, &p.profile.Datasheet
-	limit := func(rate, peak float64) { most = min(most, peak/rate) }
+	limit := p.profile.MostEfficient(p.engine)
 	least, most = q.Least, q.Most
-	switch q.Key {
-	case "kv_fp8_efficiency":
-		limit(f.AttnDecode[string(gpu.FP8)].BytesPerS, d.HBMBytesPerS)
-	case "kv_bf16_efficiency":
-		limit(f.AttnDecode[string(gpu.BF16)].BytesPerS, d.HBMBytesPerS)
-	case "flop_efficiency":
-		limit(f.GEMM[string(gpu.BF16)].FlopPerS, d.BF16FlopPerS)
-		if g, ok := f.GEMM[string(gpu.FP8)]; ok {
-			limit(g.FlopPerS, d.FP8FlopPerS)
-		}
-		if g, ok := f.GEMM[string(gpu.FP4)]; ok && d.FP4FlopPerS > 0 {
-			limit(g.FlopPerS, d.FP4FlopPerS)
-		}
+	if q.efficiency {
+		most = min(most, float64(q.Of(&limit)*(1-1e-9))) // a product with the rate rounds
 	}
 	return least, max(least, most)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"servesim/sim/gpu"
@@ -85,9 +86,10 @@ func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string
 		q.rows = append(q.rows, mine[i])
 	}
 	r.Rows = len(q.rows)
+	ttft := slices.ContainsFunc(q.rows, func(r validate.Row) bool { return r.TTFTTrusted && r.Measured[validate.TTFTMean] > 0 })
 	for _, x := range Parameters() {
 		leaveOut := x.Key == "mixed_step_s" || x.Key == "eager_layer_s" && !eager ||
-			x.Key == "kv_bf16_efficiency" && !kv[gpu.BF16] || x.Key == "kv_fp8_efficiency" && !kv[gpu.FP8]
+			x.Key == "request_s" && !ttft || x.Key == "kv_bf16_efficiency" && !kv[gpu.BF16] || x.Key == "kv_fp8_efficiency" && !kv[gpu.FP8]
 		if !leaveOut {
 			q.parameters = append(q.parameters, x)
 		}
@@ -214,7 +216,7 @@ func (p *problem) figures(ctx context.Context, x []float64) ([]validate.Cell, er
 func (p *problem) options(profile *gpu.Profile) validate.Options {
 	return validate.Options{Profile: func(name string) (*gpu.Profile, error) {
 		if !strings.EqualFold(name, profile.Name) {
-			return nil, fmt.Errorf("%s is another GPU than %s", name, profile.Name)
+			return nil, validate.ErrNoProfile
 		}
 		return profile, nil
 	}}

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -68,9 +69,18 @@ func (r *Result) toml() string {
 	}
 	fmt.Fprintf(&b, "[engine.%s]\n", key)
 	for _, c := range r.Constants {
-		fmt.Fprintf(&b, "%s = %s # ± %.2g; %s\n", c.Key, number(c.Value), c.Error, c.verdict())
+		fmt.Fprintf(&b, "%s = %s # ± %.2g; %s\n", c.Key, number(c.rounded()), c.Error, c.verdict())
 	}
 	return b.String()
+}
+
+// rounded returns the value to the digits that number writes, at a bound towards
+// the inside of the range, so that a profile with it loads.
+func (c *Constant) rounded() float64 {
+	if c.Bound && c.efficiency {
+		return math.Floor(c.Value*1e3) / 1e3
+	}
+	return c.Value
 }
 
 // number returns v with four digits, as TOML has it.

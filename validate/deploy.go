@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -62,8 +63,10 @@ func (d *deployment) note(format string, args ...any) {
 // machine finds the profile, the model and the engine's constants.
 func (d *deployment) machine(o *Options, r *Row) error {
 	p, err := o.profile(r.GPU)
-	if err != nil {
+	if errors.Is(err, ErrNoProfile) {
 		return skipf("no profile of GPU %s", r.GPU)
+	} else if err != nil {
+		return err
 	}
 	m, err := loadModel(r.Model)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 // A meter is a sink that takes from a run what rows measure.
 type meter struct {
-	front            *frontEnd
 	ttft, tpot, e2e  analysis.Sample
 	completed, other int64
 	output           int64
@@ -37,14 +36,13 @@ func (m *meter) Request(r *observe.Request) error {
 		m.other++
 		return nil
 	}
-	held := m.front.delay(r.ID)
 	m.completed++
 	m.output += int64(r.Output)
 	m.preempted += int64(r.Preemptions)
 	m.end = max(m.end, r.End.Add(r.Response))
-	ttft := r.First.Sub(r.Arrival) + held
+	ttft := r.First.Sub(r.Arrival)
 	m.ttft.Add(ttft)
-	m.e2e.Add(r.Last.Sub(r.Arrival) + held + r.Response)
+	m.e2e.Add(r.Last.Sub(r.Arrival) + r.Response)
 	if r.Output > 1 {
 		m.tpot.Add(r.Last.Sub(r.First) / sim.Duration(r.Output-1))
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"servesim/sim"
@@ -21,10 +23,13 @@ const seed = sim.Seed(1)
 // before the engine: nothing is detokenised, encoded or sent.
 const offlinePerSeq = 2 * sim.Microsecond
 
+// ErrNoProfile reports that there is no profile of a GPU.
+var ErrNoProfile = errors.New("no such profile")
+
 // Options say how rows are simulated. The zero value takes the profiles that ship.
 type Options struct {
-	// Profile returns the profile of a GPU by its name in the table; nil loads
-	// those that ship. Rows may ask for it at the same time.
+	// Profile returns the profile of a GPU by its name in the table, or
+	// ErrNoProfile; nil loads those that ship. Rows may ask for it at the same time.
 	Profile func(gpu string) (*gpu.Profile, error)
 	// Done is called after each row, from any goroutine, one call at a time; it
 	// may be nil.
@@ -37,6 +42,9 @@ type Options struct {
 func (o *Options) profile(name string) (*gpu.Profile, error) {
 	if o.Profile != nil {
 		return o.Profile(name)
+	}
+	if !slices.Contains(gpu.ProfileNames(), strings.ToLower(name)) {
+		return nil, ErrNoProfile
 	}
 	return gpu.LoadProfile(name)
 }
@@ -156,15 +164,13 @@ func replay(ctx context.Context, r *Row, t *traffic, d *deployment, seed sim.See
 	if err != nil {
 		return nil, err
 	}
-	perRequest, perToken := e.FrontEnd()
 	if r.Load == Offline || r.Load == Static {
-		delay, perRequest, perToken = workload.Delay{}, 0, 0
+		delay = workload.Delay{}
 	}
-	front, stage := newFrontEnd(source, perRequest, perToken)
 	c := &d.scheduler
 	longest := (r.Prompt + r.Output + int64(c.BlockSize) - 1) / int64(c.BlockSize)
-	m := &meter{front: stage, blocks: c.NumGPUBlocks, need: longest, maxSeqs: c.MaxNumSeqs, total: t.requests}
-	config := engine.Config{Scheduler: *c, Cost: cost, Source: front, Sink: m, Seed: seed, RequestDelay: delay}
+	m := &meter{blocks: c.NumGPUBlocks, need: longest, maxSeqs: c.MaxNumSeqs, total: t.requests}
+	config := engine.Config{Scheduler: *c, Cost: cost, Source: source, Sink: m, Seed: seed, RequestDelay: delay}
 	if t.cached {
 		config.Cost = cachedCost{cost, r.Prompt}
 	}

@@ -3,11 +3,24 @@ package gpu
 // AllReduce is the coefficients of an all-reduce of x bytes over a replica:
 //
 //	t = fixed + knee·x/(x + kneeBytes) + x/(bytes/s)
+//
+// The knee is the change from the algorithms for short messages to those for long
+// ones; the minimum of three straight lines, one for each, fits no better.
 type AllReduce struct {
-	FixedS    float64 `toml:"fixed_s" want:"span"`
-	BytesPerS float64 `toml:"bytes_per_s" want:"rate"`
-	KneeS     float64 `toml:"knee_s" want:"span,optional"`
-	KneeBytes float64 `toml:"knee_bytes" want:"size,optional"`
+	FixedS    float64    `toml:"fixed_s" want:"span"`
+	BytesPerS float64    `toml:"bytes_per_s" want:"rate"`
+	KneeS     float64    `toml:"knee_s" want:"span,optional"`
+	KneeBytes float64    `toml:"knee_bytes" want:"size,optional"`
+	Fit       Provenance `toml:"fit" want:"optional"`
+}
+
+// Seconds returns the time of one all-reduce of bytes bytes, in seconds.
+func (c AllReduce) Seconds(bytes int64) float64 {
+	t := c.FixedS + float64(bytes)/c.BytesPerS
+	if c.KneeS > 0 {
+		t += float64(c.KneeS * (1 - c.KneeBytes/(float64(bytes)+c.KneeBytes)))
+	}
+	return t
 }
 
 // allReduce is the two all-reduces of a layer, as a function of the tokens of

@@ -1,43 +1,76 @@
 package gpu
 
+import "math"
+
 // AttnPrefill is the coefficients of the attention of prompt tokens in one layer:
 //
-//	t = fixed + 4·d·heads·pairs/(flop/s·efficiency)
-//	  + tokens·d·(4·heads + (4+2·KV bytes)·KV heads)/(bytes/s)
+//	c = 4·d·heads·pairs/(flop/s·efficiency)
+//	t = fixed + c + √(tail·c)
+//	  + 4·d·heads·tokens/(bytes/s) + (4+2·KV bytes)·d·KV heads·tokens/(KV bytes/s)
 //
-// pairs is the number of query-key pairs. The sum of the two fits better than
-// their maximum.
+// pairs is the number of query-key pairs. The root is the part of the GPU that
+// idles while the last tiles finish, so that its share shrinks as the work grows:
+// the rate is near half of flop/s where c equals tail. The last two terms are the
+// reading of queries and writing of results, and the writing of the cache with the
+// reading of new keys and values; sums of these terms fit better than maxima.
 type AttnPrefill struct {
-	FixedS    float64 `toml:"fixed_s" want:"span"`
-	FlopPerS  float64 `toml:"flop_per_s" want:"rate"`
-	BytesPerS float64 `toml:"bytes_per_s" want:"rate"`
+	FixedS      float64    `toml:"fixed_s" want:"span"`
+	FlopPerS    float64    `toml:"flop_per_s" want:"rate"`
+	TailS       float64    `toml:"tail_s" want:"span"`
+	BytesPerS   float64    `toml:"bytes_per_s" want:"rate"`
+	KVBytesPerS float64    `toml:"kv_bytes_per_s" want:"rate"`
+	Fit         Provenance `toml:"fit" want:"optional"`
+}
+
+// AttnShape is the part of a model's attention that one GPU computes: its query
+// heads, its KV heads, their dimension, and the format of the KV cache.
+type AttnShape struct {
+	Heads, KVHeads, HeadDim int64
+	KV                      Format
+}
+
+// Seconds returns the time of the attention of tokens prompt tokens with pairs
+// query-key pairs in one layer, in seconds.
+func (c AttnPrefill) Seconds(s AttnShape, tokens, pairs int64) float64 {
+	return c.of(s, 1).seconds(tokens, pairs)
 }
 
 // attnPrefill is prefill attention of one model and layout.
 type attnPrefill struct {
 	fixed    float64 // s
 	perPair  float64 // s
+	tail     float64 // s
 	perToken float64 // s
 }
 
-func (c AttnPrefill) of(l layout, headDim int64, kv Format, efficiency float64) attnPrefill {
-	d := float64(headDim)
-	bytes := 4*l.heads + (4+2*kv.kvBytes())*l.kvHeads
+func (c AttnPrefill) of(s AttnShape, efficiency float64) attnPrefill {
+	d := float64(s.HeadDim)
+	queries := 4 * d * float64(s.Heads) / c.BytesPerS
 	return attnPrefill{
 		fixed:    c.FixedS,
-		perPair:  4 * d * float64(l.heads) / (c.FlopPerS * efficiency),
-		perToken: d * float64(bytes) / c.BytesPerS,
+		perPair:  4 * d * float64(s.Heads) / (c.FlopPerS * efficiency),
+		tail:     c.TailS,
+		perToken: queries + float64(4+2*s.KV.kvBytes())*d*float64(s.KVHeads)/c.KVBytesPerS,
 	}
 }
 
-// seconds is 0 without tokens. window is the number of last tokens that a query
-// attends to, or 0 for all.
-func (a attnPrefill) seconds(tokens, pairs int64, window int64) float64 {
+// seconds is 0 without tokens, and never shrinks as tokens or pairs grow.
+func (a attnPrefill) seconds(tokens, pairs int64) float64 {
 	if tokens == 0 {
 		return 0
 	}
-	if window > 0 {
-		pairs = min(pairs, tokens*window)
-	}
-	return a.fixed + float64(a.perPair*float64(pairs)) + float64(a.perToken*float64(tokens))
+	c := float64(a.perPair * float64(pairs))
+	return a.fixed + c + math.Sqrt(float64(a.tail*c)) + float64(a.perToken*float64(tokens))
+}
+
+// windowPairs returns the query-key pairs of tokens prompt tokens that would be
+// pairs if queries didn't attend to the last window tokens only.
+func windowPairs(tokens, pairs, window int64) int64 { return min(pairs, tokens*window) }
+
+// prefillWork is what the attention of tokens prompt tokens computes and moves:
+// queries read, results written, new keys and values read and put into the cache.
+func (s AttnShape) prefillWork(tokens, pairs int64) (flops, bytes float64) {
+	d := float64(s.HeadDim)
+	perToken := 4*s.Heads + (4+2*s.KV.kvBytes())*s.KVHeads
+	return 4 * d * float64(s.Heads) * float64(pairs), d * float64(perToken) * float64(tokens)
 }

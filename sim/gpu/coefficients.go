@@ -11,8 +11,10 @@ type coefficients struct {
 	gemm         GEMM
 	moe          MoE
 	prefill      AttnPrefill
+	window       AttnPrefill // of sliding-window layers
 	decode       AttnDecode
 	allReduce    AllReduce
+	head         GEMM // of the output projection
 	engine       Engine
 	kvEfficiency float64
 }
@@ -22,33 +24,31 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	var c coefficients
 	var faults []error
 	c.engine = pick(&faults, p, lookup{"Engine", "engine"}, p.Engine, s.Engine)
-	c.decode = pick(&faults, p, lookup{"KV", "KV format"}, p.Fitted.AttnDecode, string(s.KV))
+	if len(faults) > 0 {
+		return c, errors.Join(faults...) // what else there is depends on the engine
+	}
+	k := p.Kernels[c.engine.Kernels]
+	c.head = k.GEMM[string(BF16)]
 	if s.Weights == MXFP4 && s.Model.Experts == 0 {
 		faults = append(faults, blame("Weights", fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8 or fp4", s.Model.Name)))
 	} else {
-		c.gemm = pick(&faults, p, lookup{"Weights", "weight format"}, p.Fitted.GEMM, string(s.Weights.outsideExperts()))
+		c.gemm = pick(&faults, p, lookup{"Weights", "weight format"}, k.GEMM, string(s.Weights.outsideExperts()))
 	}
 	if s.Model.Experts > 0 {
-		name := string(s.Weights) + "_" + s.Engine
-		if _, ok := p.Fitted.MoE[name]; !ok {
-			name = string(s.Weights)
-		}
-		c.moe = pick(&faults, p, lookup{"Weights", "weight format of experts"}, p.Fitted.MoE, name)
+		c.moe = pick(&faults, p, lookup{"Weights", "weight format of experts"}, k.MoE, string(s.Weights))
 	}
 	if s.TP > 1 {
-		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, p.Fitted.AllReduce, fmt.Sprintf("tp%d", s.TP))
+		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, k.AllReduce, fmt.Sprintf("tp%d", s.TP))
 	}
-	byFormat := p.Fitted.AttnPrefill.D64
-	if s.Model.HeadDim >= 128 {
-		byFormat = p.Fitted.AttnPrefill.D128
+	kv := string(s.KV)
+	c.decode = pick(&faults, p, lookup{"KV", "KV format"}, k.AttnDecode.Of(s.Model.HeadDim), kv)
+	if _, ok := k.AttnDecode.Of(s.Model.HeadDim)[kv]; ok { // else said already
+		c.prefill = pick(&faults, p, lookup{"KV", "KV format of prefill attention"}, k.AttnPrefill.Of(s.Model.HeadDim), kv)
+		if s.Model.WindowLayers > 0 {
+			c.window = pick(&faults, p, lookup{"KV", "KV format of windowed prefill attention"}, k.AttnPrefill.Window, kv)
+		}
 	}
-	if _, ok := p.Fitted.AttnDecode[string(s.KV)]; ok { // else said already
-		c.prefill = pick(&faults, p, lookup{"KV", "KV format of prefill attention"}, byFormat, string(s.KV))
-	}
-	c.kvEfficiency = c.engine.KVBF16Efficiency
-	if s.KV == FP8 {
-		c.kvEfficiency = c.engine.KVFP8Efficiency
-	}
+	c.kvEfficiency = c.engine.kvEfficiency(s.KV)
 	return c, errors.Join(faults...)
 }
 

@@ -36,6 +36,7 @@ func ranges() []strict.Range {
 		{Name: "bytes", What: "a number of bytes", Min: 0, Max: 1e15},
 		{Name: "size", What: "a number of bytes", Min: 1, Max: 1e15},
 		{Name: "ratio", What: "a ratio", Min: 0.01, Max: 100},
+		{Name: "error", What: "a relative error", Min: 0, Max: 100},
 		{Name: "power", What: "a number of watts", Min: 1, Max: 1e6},
 		counts(),
 	}

@@ -29,11 +29,11 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("%q is not a number format; the formats are bf16, fp8, fp4 (also called nvfp4) and mxfp4", s)
 }
 
-// bytesPerWeight returns the bytes that one weight takes, the scales of its
+// BytesPerWeight returns the bytes that one weight takes, the scales of its
 // block included: nvfp4 has an 8-bit scale for 16 weights, mxfp4 one for 32. That
 // of mxfp4 is 0.53125, and 0.53 is what the coefficients of the profiles were
 // fitted with, which would be others with another number of bytes.
-func (f Format) bytesPerWeight() float64 {
+func (f Format) BytesPerWeight() float64 {
 	switch f {
 	case FP8:
 		return 1

@@ -11,6 +11,8 @@ import (
 // The constants are identified only in combination, so no single one is physics.
 type Engine struct {
 	Version string `toml:"version"`
+	// Kernels names the table of Profile.Kernels that holds its operators.
+	Kernels string `toml:"kernels"`
 	// LayerS is added to each layer. It is negative where fusion hides start-up
 	// time that isolated kernels pay.
 	LayerS float64 `toml:"layer_s" want:"signed-span"`
@@ -32,23 +34,24 @@ type Engine struct {
 	MixedStepS float64 `toml:"mixed_step_s" want:"span"`
 	// EagerLayerS is the host time of launching the kernels of one layer in a step
 	// that replays no CUDA graph: the GPU part of such a step takes at least this
-	// for each layer. EagerPrefill tells that steps with prompt tokens are such
-	// steps unless Setup says otherwise.
-	EagerLayerS  float64 `toml:"eager_layer_s" want:"span,optional"`
-	EagerPrefill bool    `toml:"eager_prefill" want:"optional"`
+	// for each layer. The runs that it was fitted on leave it between
+	// EagerLayerLowS and EagerLayerHighS. EagerPrefill tells that steps with prompt
+	// tokens are such steps unless Setup says otherwise.
+	EagerLayerS     float64 `toml:"eager_layer_s" want:"span,optional"`
+	EagerLayerLowS  float64 `toml:"eager_layer_low_s" want:"span,optional"`
+	EagerLayerHighS float64 `toml:"eager_layer_high_s" want:"span,optional"`
+	EagerPrefill    bool    `toml:"eager_prefill" want:"optional"`
 	// RequestS is the time from a client's call to the scheduler. It is no part
 	// of a step.
 	RequestS float64 `toml:"request_s" want:"delay"`
-	// FrontEndS and FrontEndTokenS are the time that a request, and a token of its
-	// prompt, hold the serial part of the front end, HTTP and tokeniser, which
-	// takes one request after another. They come on top of RequestS.
-	FrontEndS      float64 `toml:"front_end_s" want:"span,optional"`
-	FrontEndTokenS float64 `toml:"front_end_token_s" want:"span,optional"`
 }
 
-// FrontEnd returns FrontEndS and FrontEndTokenS, rounded to a picosecond.
-func (e Engine) FrontEnd() (perRequest, perToken sim.Duration) {
-	return picoseconds(e.FrontEndS), picoseconds(e.FrontEndTokenS)
+// kvEfficiency returns what scales the bandwidth of decode attention.
+func (e Engine) kvEfficiency(kv Format) float64 {
+	if kv == FP8 {
+		return e.KVFP8Efficiency
+	}
+	return e.KVBF16Efficiency
 }
 
 // RequestDelay returns RequestS, rounded to a picosecond.

@@ -60,3 +60,25 @@ func newLayout(m *Model, tp int64) (layout, error) {
 	l.attnOut = l.heads * m.HeadDim
 	return l, nil
 }
+
+// attn returns the attention of one GPU.
+func (l layout) attn(m *Model, kv Format) AttnShape {
+	return AttnShape{Heads: l.heads, KVHeads: l.kvHeads, HeadDim: m.HeadDim, KV: kv}
+}
+
+// experts returns the experts of one GPU.
+func (l layout) experts(m *Model, weights Format) MoEShape {
+	return MoEShape{Hidden: m.Hidden, Width: l.width, Experts: m.Experts, PerToken: m.ExpertsPerToken, WeightBytes: weights.BytesPerWeight()}
+}
+
+// gemms returns the matrix products of one layer, for one row, that a dense model
+// runs: the projections to query, key and value, out of attention, and, unless the
+// MLP is of experts, up and gate, and down.
+func (l layout) gemms(m *Model, weights Format) []GEMMShape {
+	b := weights.outsideExperts().BytesPerWeight()
+	shapes := []GEMMShape{{1, l.qkv, m.Hidden, b}, {1, m.Hidden, l.attnOut, b}}
+	if m.Experts == 0 {
+		shapes = append(shapes, GEMMShape{1, 2 * l.width, m.Hidden, b}, GEMMShape{1, m.Hidden, l.width, b})
+	}
+	return shapes
+}

@@ -13,9 +13,9 @@ type lmHead struct {
 	perRow float64 // s
 }
 
-func (c LMHead) of(p *Profile, m *Model, l layout) lmHead {
+func (c LMHead) of(p *Profile, g GEMM, m *Model, l layout) lmHead {
 	return lmHead{
-		gemm:   p.Fitted.GEMM[string(BF16)].of(l.vocab, m.Hidden, BF16.bytesPerWeight(), 1),
+		gemm:   g.of(l.vocab, m.Hidden, BF16.BytesPerWeight(), 1),
 		fixed:  c.FixedS,
 		perRow: 4 * float64(m.Vocab) / p.Fitted.Elementwise.BytesPerS,
 	}

@@ -51,7 +51,7 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 func weightBytes(m *Model, l layout, f Format) float64 {
 	attention := float64(m.Hidden) * float64(l.qkv+l.attnOut)
 	mlp := 3 * float64(m.Hidden) * float64(l.width) * float64(max(1, m.Experts))
-	perLayer := float64(attention*f.outsideExperts().bytesPerWeight()) + float64(mlp*f.bytesPerWeight())
+	perLayer := float64(attention*f.outsideExperts().BytesPerWeight()) + float64(mlp*f.BytesPerWeight())
 	matrices := 2.0
 	if m.TiedEmbeddings {
 		matrices = 1

@@ -17,15 +17,19 @@ import (
 // second and GPU. The formulas that the coefficients belong to stand in the
 // profile files and in this package, one file an operator.
 type Profile struct {
-	Schema    int64             `toml:"schema" want:"count"`
-	Name      string            `toml:"name"`
-	Datasheet Datasheet         `toml:"datasheet"`
-	Memory    ProfileMemory     `toml:"memory"`
-	Fitted    Fitted            `toml:"fitted"`
-	Engine    map[string]Engine `toml:"engine"`
+	Schema    int64         `toml:"schema" want:"count"`
+	Name      string        `toml:"name"`
+	Datasheet Datasheet     `toml:"datasheet"`
+	Memory    ProfileMemory `toml:"memory"`
+	Fitted    Fitted        `toml:"fitted"`
+	// Kernels is the coefficients of the operators, by the name of the engine
+	// whose kernels they are.
+	Kernels map[string]Kernels `toml:"kernels"`
+	Engine  map[string]Engine  `toml:"engine"`
 }
 
-// Datasheet is what the maker prints. No step time depends on it.
+// Datasheet is what the maker prints. No step time depends on it, but no rate of
+// a profile may be above it.
 type Datasheet struct {
 	BF16FlopPerS    float64 `toml:"bf16_flop_per_s" want:"rate"`
 	FP8FlopPerS     float64 `toml:"fp8_flop_per_s" want:"rate"`
@@ -45,23 +49,11 @@ type ProfileMemory struct {
 	GraphBytes      float64 `toml:"graph_bytes" want:"bytes"`      // CUDA graphs that count against the share
 }
 
-// Fitted is the coefficients of the operators, by number format where it matters.
+// Fitted is the coefficients that all engines share.
 type Fitted struct {
-	GEMM        map[string]GEMM       `toml:"gemm" keys:"bf16,fp8,fp4"`
-	AttnPrefill FittedPrefill         `toml:"attn_prefill"`
-	AttnDecode  map[string]AttnDecode `toml:"attn_decode" keys:"bf16,fp8"`
-	AllReduce   map[string]AllReduce  `toml:"allreduce" keys:"tp2,tp4,tp8"`
-	Elementwise Elementwise           `toml:"elementwise"`
-	LMHead      LMHead                `toml:"lm_head"`
-	MoE         map[string]MoE        `toml:"moe" keys:"bf16,fp8,fp4,mxfp4,mxfp4_trtllm" want:"optional"`
-	Range       FittedRange           `toml:"range"`
-}
-
-// FittedPrefill is the coefficients of prefill attention by head dimension, then
-// by KV format.
-type FittedPrefill struct {
-	D128 map[string]AttnPrefill `toml:"d128" keys:"bf16,fp8"`
-	D64  map[string]AttnPrefill `toml:"d64" keys:"bf16,fp8"`
+	Elementwise Elementwise `toml:"elementwise"`
+	LMHead      LMHead      `toml:"lm_head"`
+	Range       FittedRange `toml:"range"`
 }
 
 // FittedRange is the work that the measurements cover. Steps outside are
@@ -109,19 +101,11 @@ func readProfile(file, text string) (*Profile, error) {
 	fault := func(key, format string, args ...any) {
 		faults = append(faults, strict.Fault{Where: where(key), Key: key, Text: fmt.Sprintf(format, args...)})
 	}
-	need := func(n int, table string) {
-		if n == 0 {
-			fault(table, "found nothing in it; give at least one table [%s.NAME]", table)
-		}
+	if len(p.Engine) == 0 {
+		fault("engine", "found nothing in it; give at least one table [engine.NAME]")
 	}
-	need(len(p.Fitted.GEMM), "fitted.gemm")
-	need(len(p.Fitted.AttnPrefill.D128), "fitted.attn_prefill.d128")
-	need(len(p.Fitted.AttnPrefill.D64), "fitted.attn_prefill.d64")
-	need(len(p.Fitted.AttnDecode), "fitted.attn_decode")
-	need(len(p.Engine), "engine")
-	if _, ok := p.Fitted.GEMM[string(BF16)]; !ok && len(p.Fitted.GEMM) > 0 {
-		fault("fitted.gemm.bf16", "missing; give a table, because the output projection is always bf16")
-	}
+	p.checkKernels(fault)
+	p.checkLimits(fault)
 	if p.Memory.UsableBytes > p.Datasheet.HBMBytes {
 		fault("memory.usable_bytes", "found %.0f; must be at most datasheet.hbm_bytes, %.0f", p.Memory.UsableBytes, p.Datasheet.HBMBytes)
 	}

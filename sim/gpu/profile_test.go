@@ -33,11 +33,11 @@ func TestShippedProfiles(t *testing.T) {
 		if p.Name != name {
 			t.Errorf("%s.toml is called %q", name, p.Name)
 		}
-		for _, format := range sortedKeys(p.Fitted.GEMM) {
-			peak := map[string]float64{"bf16": p.Datasheet.BF16FlopPerS, "fp8": p.Datasheet.FP8FlopPerS, "fp4": p.Datasheet.FP4FlopPerS}[format]
-			g := p.Fitted.GEMM[format]
-			if g.FlopPerS >= peak || g.WeightBytesPerS >= p.Datasheet.HBMBytesPerS {
-				t.Errorf("%s %s is fitted above the datasheet: %+v", name, format, g)
+		for _, set := range sortedKeys(p.Kernels) {
+			for _, format := range sortedKeys(p.Kernels[set].GEMM) {
+				if f := p.Kernels[set].GEMM[format].Fit; f.Rows < 1000 || f.Median <= 0 || f.HeldOutP90 < f.HeldOutMedian || f.Data == "" || f.Range == "" {
+					t.Errorf("%s: kernels.%s.gemm.%s says of its fit %+v", name, set, format, f)
+				}
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func TestProfileFaults(t *testing.T) {
 		{"unknown key without a near one", "tdp_w = 700", "tdp_w = 700\nprice = 3",
 			"p.toml:%L+1: datasheet.price: unknown key; allowed are bf16_flop_per_s, fp8_flop_per_s, fp4_flop_per_s, hbm_bytes, hbm_bytes_per_s, l2_bytes, nvlink_bytes_per_s, tdp_w"},
 		{"key in another case", "tdp_w", "TDP_w", "p.toml:%L: datasheet.TDP_w: unknown key; did you mean \"tdp_w\"?\np.toml:%T: datasheet.tdp_w: missing; give a number of watts from 1 to 1e+06"},
-		{"missing key", "seq_s = 22.3377006e-6\n", "", "p.toml:%T: engine.vllm.seq_s: missing; give a number of seconds from 0 to 1"},
+		{"missing key", "seq_s = 5.0e-6\n", "", "p.toml:%T: engine.generic.seq_s: missing; give a number of seconds from 0 to 1"},
 		{"negative", "tdp_w = 700", "tdp_w = -700", "p.toml:%L: datasheet.tdp_w: found -700; must be a number of watts from 1 to 1e+06"},
 		{"NaN", "tdp_w = 700", "tdp_w = nan", "p.toml:%L: datasheet.tdp_w: found NaN; must be a number of watts from 1 to 1e+06"},
 		{"infinite", "tdp_w = 700", "tdp_w = inf", "p.toml:%L: datasheet.tdp_w: found +Inf; must be a number of watts from 1 to 1e+06"},
@@ -64,7 +64,8 @@ func TestProfileFaults(t *testing.T) {
 		{"no schema", "schema = 1", "", "p.toml: schema: missing; begin the file with schema = 1"},
 		{"syntax", "tdp_w = 700", "tdp_w = ", "p.toml:%L: expected value but found '\\n' instead"},
 		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
-		{"unknown format", "[fitted.gemm.fp8]", "[fitted.gemm.int8]", "p.toml:%L: fitted.gemm.int8: unknown key; allowed are bf16, fp8, fp4"},
+		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.int8]", "p.toml:%L: kernels.vllm.gemm.int8: unknown key; allowed are bf16, fp8, fp4"},
+		{"kernels that are not there", `kernels = "pooled"`, `kernels = "orca"`, "p.toml:%L: engine.generic.kernels: found \"orca\"; must be one of the tables under kernels: pooled, sglang, trtllm, vllm"},
 		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise: found 2.7e+12; must be a table, written [fitted.elementwise]"},
 		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes: found 849000000000; must be at most datasheet.hbm_bytes, 85899345920"},
 		{"name is a number", `name = "h100"`, `name = 100`, "p.toml:%L: name: found 100; must be a string, in quotes"},

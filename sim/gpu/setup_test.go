@@ -11,6 +11,10 @@ import (
 
 func TestSetupFaults(t *testing.T) {
 	minute := sim.Minute
+	tiny := withModel(roundSetup(t, "Llama-3.1-8B", 1, BF16, BF16, "skewed"), dense("Tiny", [6]int64{200, 128, 1, 1, 128, 100}))
+	skewed := tiny.Profile.Engine["skewed"]
+	skewed.LayerS = -100e-6
+	tiny.Profile.Engine["skewed"] = skewed
 	for _, c := range []struct {
 		name string
 		s    Setup
@@ -26,12 +30,12 @@ func TestSetupFaults(t *testing.T) {
 			"profile h100 has no weight format \"fp4\"; it has bf16, fp8"},
 		{"mxfp4 dense", mustSetup(t, "b200", "Llama-3.1-8B", 1, MXFP4, BF16, "vllm"),
 			"weights are mxfp4, a format of experts, and Llama-3.1-8B has none; want bf16, fp8 or fp4"},
-		{"engine, KV and host at once", Setup{Profile: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "orca").Profile,
+		{"engine and host at once", Setup{Profile: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "orca").Profile,
 			Model: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "orca").Model, TP: 1, Weights: BF16, KV: FP4, Engine: "orca", Host: Host{PerSeq: &minute}},
-			"profile b200 has no engine \"orca\"; it has generic, trtllm, vllm\nprofile b200 has no KV format \"fp4\"; it has bf16, fp8\nhost overhead per sequence is 60s; want 0s to 1s"},
+			"profile b200 has no engine \"orca\"; it has generic, trtllm, vllm\nhost overhead per sequence is 60s; want 0s to 1s"},
+		{"KV format", mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "vllm"), "profile b200 has no KV format \"fp4\"; it has bf16, fp8"},
 		{"no model", Setup{Profile: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "vllm").Profile}, "a cost model needs a GPU profile and a model"},
-		{"tiny model", withModel(mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "trtllm"), dense("Tiny", [6]int64{200, 128, 1, 1, 128, 100})),
-			"layer_s of engine trtllm in profile h100 is -17.718884us, so a step of Tiny, which has small layers, would take -473.723261us; that engine was fitted on larger models"},
+		{"tiny model", tiny, "layer_s of engine skewed in profile round is -100us, so a step of Tiny, which has small layers, would take -17.243847852ms; that engine was fitted on larger models"},
 	} {
 		_, err := NewCost(c.s)
 		if err == nil {

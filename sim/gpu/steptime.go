@@ -42,10 +42,14 @@ type StepTime struct {
 	reduce      allReduce
 	elementwise float64 // s per token
 	prefill     attnPrefill
+	windowPre   attnPrefill // of sliding-window layers
 	decode      attnDecode
 	head        lmHead
 
 	full, windowed slope // decode attention of all layers of the kind
+
+	setup  Setup // what the fields above were built from
+	layout layout
 
 	limits    FittedRange
 	caveats   []string
@@ -91,7 +95,7 @@ func NewCost(s Setup) (*StepTime, error) {
 // build assembles the operators of one layout.
 func (s Setup) build(l layout, c coefficients) *StepTime {
 	m, p, e := s.Model, s.Profile, c.engine
-	linear := s.Weights.outsideExperts().bytesPerWeight()
+	attn := l.attn(m, s.KV)
 	t := &StepTime{
 		layers:       float64(m.Layers),
 		fullLayers:   float64(m.Layers - m.WindowLayers),
@@ -99,31 +103,30 @@ func (s Setup) build(l layout, c coefficients) *StepTime {
 		window:       m.Window,
 		layer:        e.LayerS,
 		eager:        s.launch(e),
-		gemms: []gemm{
-			c.gemm.of(l.qkv, m.Hidden, linear, e.FlopEfficiency),
-			c.gemm.of(m.Hidden, l.attnOut, linear, e.FlopEfficiency),
-		},
-		elementwise: p.Fitted.Elementwise.perToken(m, l),
-		prefill:     c.prefill.of(l, m.HeadDim, s.KV, e.FlopEfficiency),
-		decode:      c.decode.of(l),
-		head:        p.Fitted.LMHead.of(p, m, l),
-		limits:      p.Fitted.Range,
-		caveats:     s.caveats(l, c),
+		elementwise:  p.Fitted.Elementwise.perToken(m, l),
+		prefill:      c.prefill.of(attn, e.FlopEfficiency),
+		decode:       c.decode.of(attn),
+		head:         p.Fitted.LMHead.of(p, c.head, m, l),
+		limits:       p.Fitted.Range,
+		caveats:      s.caveats(l, c),
+		setup:        s,
+		layout:       l,
+	}
+	for _, g := range l.gemms(m, s.Weights) {
+		t.gemms = append(t.gemms, c.gemm.of(g.N, g.K, g.WeightBytes, e.FlopEfficiency))
 	}
 	if m.Experts > 0 {
-		x := c.moe.of(m, l, s.Weights.bytesPerWeight())
+		x := c.moe.of(l.experts(m, s.Weights))
+		x.active = activeExperts(l.experts(m, s.Weights))
 		t.experts = &x
-	} else {
-		t.gemms = append(t.gemms,
-			c.gemm.of(2*l.width, m.Hidden, linear, e.FlopEfficiency),
-			c.gemm.of(m.Hidden, l.width, linear, e.FlopEfficiency))
 	}
 	if l.tp > 1 {
 		t.reduce = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
 	}
-	perToken := c.decode.perToken(l, m.HeadDim, s.KV, c.kvEfficiency)
+	perToken := c.decode.perToken(attn, c.kvEfficiency)
 	t.full = newSlope(t.fullLayers * perToken)
 	if m.WindowLayers > 0 {
+		t.windowPre = c.window.of(attn, e.FlopEfficiency)
 		t.windowed = newSlope(t.windowLayers * perToken)
 	}
 	return t
@@ -205,9 +208,9 @@ func (t *StepTime) gpuSeconds(w Work) float64 {
 		layer += t.experts.seconds(tokens)
 	}
 	layer += t.decode.seconds(w.DecodeSeqs)
-	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, 0))
+	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(w.PrefillTokens, w.PrefillPairs))
 	if t.window > 0 {
-		s += float64(t.windowLayers * t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, t.window))
+		s += float64(t.windowLayers * t.windowPre.seconds(w.PrefillTokens, windowPairs(w.PrefillTokens, w.PrefillPairs, t.window)))
 	}
 	return s + t.head.seconds(w.Samples)
 }

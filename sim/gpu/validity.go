@@ -35,9 +35,16 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 		say("the fit of %s adds %.1f ms to each step with prompt tokens, which is not credible as GPU time and not applied; TTFT may come out low",
 			s.Engine, mixed.Milliseconds())
 	}
-	if floor := picoseconds(c.engine.EagerLayerS * float64(s.Model.Layers)); floor > 0 && s.launch(c.engine).step == 0 {
-		say("in the runs that %s was fitted on, which replay CUDA graphs for decodes only, each step with prompt tokens took at least about %.0f ms; it is not applied, because prompts are assumed to replay graphs too: a chunk may cost from nothing more up to that",
-			s.Engine, floor.Milliseconds())
+	if e := c.engine; e.EagerLayerHighS > 0 {
+		ms := func(layer float64) float64 { return picoseconds(layer * float64(s.Model.Layers)).Milliseconds() }
+		applied := "not applied here, because prompts are assumed to replay graphs too"
+		if s.launch(e).step > 0 {
+			applied = fmt.Sprintf("%.1f ms here", ms(e.EagerLayerS))
+		} else if eager := s.EagerPrefill; eager == nil && e.EagerPrefill || eager != nil && *eager {
+			applied = "0 here, because the runs cannot tell"
+		}
+		say("launching its kernels without a CUDA graph may keep each step with prompt tokens at %.1f to %.1f ms or more, however small the chunk, by the runs that %s was fitted on; %s",
+			ms(e.EagerLayerLowS), ms(e.EagerLayerHighS), s.Engine, applied)
 	}
 	return out
 }
