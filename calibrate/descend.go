@@ -10,31 +10,32 @@ import (
 // maxRounds is the most rounds of a search.
 const maxRounds = 25
 
-// step returns the finite difference of constant i at x: a tenth of its
-// prior's width, towards the inside of its bounds.
-func (p *problem) step(i int, x []float64) float64 {
-	q := &p.parameters[i]
-	h := q.Width / 10
-	if _, most := p.bounds(i); x[i]+h > most {
-		h = -h
-	}
-	return h
-}
+// difference is the finite difference of a constant, in widths of its prior: wide,
+// as a run is a sequence of whole steps and its figures jitter when one moves.
+const difference = 0.25
 
 // jacobian returns the derivatives of the terms by the constants in units of
 // their priors' widths.
-func (p *problem) jacobian(ctx context.Context, x, at []float64) (*mat.Dense, error) {
-	j := mat.NewDense(len(at), len(x), nil)
+func (p *problem) jacobian(ctx context.Context, x []float64, terms int) (*mat.Dense, error) {
+	j := mat.NewDense(terms, len(x), nil)
 	for i := range x {
-		h := p.step(i, x)
-		moved := append([]float64(nil), x...)
-		moved[i] += h
-		f, err := p.terms(ctx, moved)
-		if err != nil {
-			return nil, err
+		least, most := p.bounds(i)
+		h := float64(difference * p.parameters[i].Width)
+		low, high := max(x[i]-h, least), min(x[i]+h, most)
+		if low == high {
+			continue
 		}
-		for k := range f {
-			j.Set(k, i, (f[k]-at[k])/h*p.parameters[i].Width)
+		var f [2][]float64
+		for k, v := range []float64{low, high} {
+			moved := append([]float64(nil), x...)
+			moved[i] = v
+			var err error
+			if f[k], err = p.terms(ctx, moved); err != nil {
+				return nil, err
+			}
+		}
+		for k := range f[0] {
+			j.Set(k, i, (f[1][k]-f[0][k])/(high-low)*p.parameters[i].Width)
 		}
 	}
 	return j, nil
@@ -48,15 +49,60 @@ func square(f []float64) float64 {
 	return s
 }
 
-// descend looks for the constants with the least loss, from x on.
+// descend looks for the constants with the least loss, from x on: by turns along
+// all of them together and along each of them alone, since what all together
+// cannot leave, a step of one across the jitter can.
 func (p *problem) descend(ctx context.Context, x []float64) ([]float64, float64, error) {
+	loss := math.Inf(1)
+	for range 4 {
+		y, l, err := p.together(ctx, x)
+		if err != nil {
+			return nil, 0, err
+		}
+		if l >= float64(0.99*loss) {
+			break
+		}
+		if x, loss, err = p.alone(ctx, y, l); err != nil {
+			return nil, 0, err
+		}
+	}
+	return x, loss, nil
+}
+
+// alone moves each constant in turn by shrinking parts of its prior's width as long
+// as the loss shrinks.
+func (p *problem) alone(ctx context.Context, x []float64, loss float64) ([]float64, float64, error) {
+	for i := range x {
+		for _, part := range []float64{0.5, -0.5, 0.2, -0.2} {
+			for range 4 {
+				least, most := p.bounds(i)
+				y := append([]float64(nil), x...)
+				y[i] = min(max(x[i]+float64(part*p.parameters[i].Width), least), most)
+				f, err := p.terms(ctx, y)
+				if err != nil {
+					return nil, 0, err
+				}
+				l := square(f)
+				if l >= loss {
+					break
+				}
+				x, loss = y, l
+			}
+		}
+	}
+	return x, loss, nil
+}
+
+// together looks for the constants with the least loss, from x on, with the
+// Levenberg-Marquardt method.
+func (p *problem) together(ctx context.Context, x []float64) ([]float64, float64, error) {
 	f, err := p.terms(ctx, x)
 	if err != nil {
 		return nil, 0, err
 	}
 	loss, damping := square(f), 1e-2
 	for range maxRounds {
-		j, err := p.jacobian(ctx, x, f)
+		j, err := p.jacobian(ctx, x, len(f))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,8 +12,8 @@
 // prior of a stated width, physical and not fitted: runs that do not bear on a
 // constant leave it at its prior, and the report says that the data cannot tell.
 //
-// The minimum is sought with the Levenberg-Marquardt method from several starts,
-// which is deterministic. The Jacobian at the minimum gives the interval of each
+// The minimum is sought with the Levenberg-Marquardt method and along each constant
+// by turns, from several starts, which is deterministic. The Jacobian at the minimum gives the interval of each
 // constant, the constants that trade off against each other, and how much
 // narrower each interval is than its prior. Where the interval depends on the
 // form of the model, as for the time that a step with prompt tokens takes at

@@ -169,7 +169,7 @@ func (r *Result) identify(ctx context.Context, q *problem, x []float64) error {
 	if err != nil {
 		return err
 	}
-	j, err := q.jacobian(ctx, x, f)
+	j, err := q.jacobian(ctx, x, len(f))
 	if err != nil {
 		return err
 	}

@@ -64,8 +64,8 @@ type RowResult struct {
 }
 
 // Run simulates the rows, and returns what became of each in their order. The
-// error is that of ctx, or of a run that failed for a reason that is none of
-// the row's.
+// error is that of ctx, or of the first row whose run failed for a reason that
+// is none of the row's, such as a profile that cannot be read.
 func Run(ctx context.Context, rows []Row, o Options) ([]RowResult, error) {
 	results, faults := make([]RowResult, len(rows)), make([]error, len(rows))
 	workers := o.Workers
@@ -95,7 +95,12 @@ func Run(ctx context.Context, rows []Row, o Options) ([]RowResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return results, errors.Join(faults...)
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
 }
 
 // one simulates one row.

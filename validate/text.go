@@ -29,8 +29,8 @@ func Text(w io.Writer, r *Report) error {
 
 // title returns what the rows of a split are called.
 func (s Split) title() string {
-	return map[Split]string{HeldOut: "Held-out rows", Calibration: "Calibration rows, on which constants were fitted",
-		Excluded: "Excluded rows, whose notes say why they are not to be trusted"}[s]
+	return map[Split]string{HeldOut: "Held-out rows", Calibration: "Calibration rows, which constants are fitted on",
+		Excluded: "Excluded rows, for the reasons in their notes"}[s]
 }
 
 func (p *SplitReport) text(b *strings.Builder) {

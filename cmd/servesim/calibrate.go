@@ -30,7 +30,7 @@ func newCalibrate(e env, run func(context.Context, *calibrateOptions) error) *co
 		Long: `Fit the constants of an engine in a GPU profile to the calibration rows of a table of
 measured runs, with the kernels' coefficients as they are, and print each with its error,
 the constants that the runs cannot tell apart, and the block for the profile.`,
-		Example: "  servesim calibrate --gpu b200 --engine vllm",
+		Example: "  servesim calibrate runs.csv --gpu b200 --engine vllm",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

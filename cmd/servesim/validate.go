@@ -38,9 +38,10 @@ func newValidate(e env, run func(context.Context, *validateOptions) error) *cobr
 deployment that its row states, and print error tables by GPU and engine, model, number
 format and concurrency: the median and the 90th percentile of the absolute errors of each
 metric, and the mean error. Rows on which constants were fitted, rows held out and excluded
-rows are told apart; so are rows that could not be simulated, and why. "-" reads stdin.`,
-		Example: `  servesim validate ` + measuredRuns + ` --rows rows.csv
-  servesim validate --markdown > docs/accuracy.md`,
+rows are told apart; so are rows that could not be simulated, and why. "-" reads stdin;
+without FILE.csv it is ../shared/measured/e2e.csv.`,
+		Example: `  servesim validate runs.csv --rows errors.csv
+  servesim validate runs.csv --markdown`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,19 +116,45 @@ func TestSetupFaultsNameTheirField(t *testing.T) {
 	}
 }
 
-// The fit's time of a mixed step is recorded but not applied unless asked for.
-func TestMixedStepIsNotAppliedByDefault(t *testing.T) {
+// A time of mixed steps comes on top of a step with prompt tokens, and none does
+// unless it is asked for.
+func TestMixedStep(t *testing.T) {
 	s := mustSetup(t, "b200", "Llama-3.3-70B", 8, FP8, FP8, "vllm")
 	w := Work{PrefillTokens: 512, PrefillSeqs: 1, PrefillPairs: 512 * 513 / 2, Samples: 1}
+	decode := Work{DecodeSeqs: 4, DecodeKV: 4000, Samples: 4}
 	without := mustCost(t, s)
-	mixed := s.Profile.Engine["vllm"].MixedStep()
+	mixed := 5 * sim.Millisecond
 	s.Host.MixedStep = &mixed
 	with := mustCost(t, s)
-	if got := with.Step(w) - without.Step(w); got != mixed || mixed < 23*sim.Millisecond {
+	if got := with.Step(w) - without.Step(w); got != mixed {
 		t.Errorf("a mixed step costs %v more, want %v", got, mixed)
 	}
-	if len(without.Caveats()) != 1 || len(with.Caveats()) != 0 {
-		t.Errorf("caveats without: %q, with: %q", without.Caveats(), with.Caveats())
+	if got := with.Step(decode) - without.Step(decode); got != 0 {
+		t.Errorf("a decode step costs %v more, want nothing", got)
+	}
+}
+
+// What launching kernels one by one may add to a chunk is said wherever runs bear
+// on it: that it is not applied, what is applied, or that they cannot tell.
+func TestLaunchCaveats(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		gpu, engine string
+		eager       *bool
+		want        string
+	}{
+		{"b200", "vllm", nil, "not applied here"},
+		{"b200", "vllm", &yes, " ms here"},
+		{"b200", "trtllm", nil, " ms here"},
+		{"h200", "trtllm", nil, "0 here, because the runs cannot tell"},
+		{"h100", "vllm", nil, ""},
+	} {
+		s := mustSetup(t, c.gpu, "Llama-3.3-70B", 8, FP8, FP8, c.engine)
+		s.EagerPrefill = c.eager
+		said := strings.Join(mustCost(t, s).Caveats(), "\n")
+		if !strings.Contains(said, c.want) || (c.want == "") != !strings.Contains(said, "launching its kernels") {
+			t.Errorf("%s %s: caveats are %q, want %q among them", c.gpu, c.engine, said, c.want)
+		}
 	}
 }
 
