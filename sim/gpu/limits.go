@@ -15,6 +15,17 @@ func (d Datasheet) Peak(f Format) float64 {
 	return d.BF16FlopPerS
 }
 
+// peakKey returns the key of Peak.
+func (d Datasheet) peakKey(f Format) string {
+	switch {
+	case f == FP8, f == MXFP4 && d.FP4FlopPerS > 0:
+		return "fp8_flop_per_s"
+	case f == FP4:
+		return "fp4_flop_per_s"
+	}
+	return "bf16_flop_per_s"
+}
+
 // LinkBytesPerS returns the bytes per second that one GPU can send, and receive at
 // the same time, over NVLink. Whatever the algorithm, in an all-reduce of x bytes
 // over two or more GPUs each receives at least x: with reduction in the switch x,
@@ -61,7 +72,7 @@ func (k Kernels) limits(d Datasheet) map[string]limit {
 	}
 	for f, c := range k.MoE {
 		out["moe."+f+".weight_bytes_per_s"] = memory(c.WeightBytesPerS)
-		out["moe."+f+".flop_per_s"] = limit{c.FlopPerS, d.Peak(Format(f)), "*_flop_per_s"}
+		out["moe."+f+".flop_per_s"] = limit{c.FlopPerS, d.Peak(Format(f)), d.peakKey(Format(f))}
 	}
 	for tp, c := range k.AllReduce {
 		out["allreduce."+tp+".bytes_per_s"] = limit{c.BytesPerS, d.LinkBytesPerS(), "nvlink_bytes_per_s, half of it in each direction"}
@@ -79,11 +90,11 @@ func (k Kernels) limits(d Datasheet) map[string]limit {
 func (k Kernels) scaledLimits(d Datasheet, e Engine) map[string]limit {
 	out := map[string]limit{}
 	for f, c := range k.GEMM {
-		out["gemm."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), "*_flop_per_s"}
+		out["gemm."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), d.peakKey(Format(f))}
 	}
 	for _, table := range k.AttnPrefill.tables() {
 		for f, c := range table.byFormat {
-			out["attn_prefill."+table.name+"."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), "*_flop_per_s"}
+			out["attn_prefill."+table.name+"."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), d.peakKey(Format(f))}
 		}
 	}
 	decode := func(name string, byFormat map[string]AttnDecode) {

@@ -63,6 +63,9 @@ type FittedRange struct {
 	PromptTokensMax  int64 `toml:"prompt_tokens_max" want:"count"`
 	DecodeSeqsMax    int64 `toml:"decode_seqs_max" want:"count"`
 	ContextTokensMax int64 `toml:"context_tokens_max" want:"count"`
+	// GEMMWidthMax and GEMMDepthMax are the largest n and k of a matrix product.
+	GEMMWidthMax int64 `toml:"gemm_width_max" want:"count,optional"`
+	GEMMDepthMax int64 `toml:"gemm_depth_max" want:"count,optional"`
 }
 
 // LoadProfile reads the profile that ships under name, in any case, or, if name

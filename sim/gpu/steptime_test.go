@@ -127,12 +127,13 @@ func forEachShipped(t *testing.T, visit func(Setup, *StepTime)) {
 	n := 0
 	for _, profile := range ProfileNames() {
 		for _, model := range ModelNames() {
+			base := mustSetup(t, profile, model, 1, BF16, BF16, "")
 			for _, engine := range []string{"vllm", "trtllm", "generic"} {
 				for _, tp := range tensorParallel() {
 					for _, kv := range []Format{BF16, FP8} {
 						for _, weights := range []Format{BF16, FP8, FP4, MXFP4} {
-							s := mustSetup(t, profile, modelCalled(t, model), int(tp), weights, kv, engine)
-							s.Async = n%2 == 1
+							s := base
+							s.TP, s.Weights, s.KV, s.Engine, s.Async = int(tp), weights, kv, engine, n%2 == 1
 							c, err := NewCost(s)
 							if err != nil {
 								continue
@@ -148,15 +149,6 @@ func forEachShipped(t *testing.T, visit func(Setup, *StepTime)) {
 	if n < 1000 {
 		t.Fatalf("only %d setups of what ships work", n)
 	}
-}
-
-// modelCalled returns the name in a shipped model file.
-func modelCalled(t *testing.T, file string) string {
-	t.Helper()
-	if _, err := LoadModel(file); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // aCost draws a shipped setup with host times of all kinds.

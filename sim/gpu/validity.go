@@ -28,6 +28,15 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 	if l.kvHeads > 8 {
 		say("%d KV heads a GPU; decode attention was measured up to 8, and with 32 it is 10 to 13 %% slower than this model", l.kvHeads)
 	}
+	r := s.Profile.Fitted.Range
+	for _, g := range l.gemms(s.Model, s.Weights) {
+		if r.GEMMWidthMax > 0 && g.N > r.GEMMWidthMax || r.GEMMDepthMax > 0 && g.K > r.GEMMDepthMax {
+			say("a matrix product of a layer is %d wide and %d deep; they were measured up to %d and %d", g.N, g.K, r.GEMMWidthMax, r.GEMMDepthMax)
+		}
+	}
+	if w := s.Model.Window; w > 0 && (w != 128 || s.Model.HeadDim != 64) {
+		say("sliding window %d with head_dim %d; attention to a window was measured at 128 with head_dim 64", w, s.Model.HeadDim)
+	}
 	if s.Engine == "generic" {
 		say("the host times of engine generic are round figures; nothing was calibrated")
 	}
