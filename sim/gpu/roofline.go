@@ -76,7 +76,9 @@ func (t *StepTime) Breakdown(w Work) []Operator {
 	return append(b.operators, Operator{Name: "engine", Time: picoseconds(t.layers * t.layer)})
 }
 
-// addAttention adds prefill and decode attention, where there are any.
+// addAttention adds prefill and decode attention, where there are any. Their peak
+// is that of the cache's format, the most that they can compute at; an engine that
+// computes over an fp8 cache in bf16 reaches half of it at best.
 func (t *StepTime) addAttention(b *breakdown, w Work) {
 	shape := t.layout.attn(t.setup.Model, t.setup.KV)
 	peak := b.sheet.Peak(t.setup.KV)
