@@ -36,8 +36,8 @@ type Provenance struct {
 	Rows          int64   `toml:"rows" want:"count"`
 	Median        float64 `toml:"error_median" want:"error"`
 	P90           float64 `toml:"error_p90" want:"error"`
-	HeldOutMedian float64 `toml:"heldout_median" want:"error"`
-	HeldOutP90    float64 `toml:"heldout_p90" want:"error"`
+	HeldOutMedian float64 `toml:"heldout_median" want:"error,optional"` // absent: one shape, which cannot be held out
+	HeldOutP90    float64 `toml:"heldout_p90" want:"error,optional"`
 }
 
 // Of returns the coefficients for heads of dimension d, by KV format.
