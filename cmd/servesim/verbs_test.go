@@ -276,3 +276,14 @@ func TestPrefixHashesAreCautionedAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestOverloadIsWarnedOf holds that the default scenario warns of overload exactly
+// where its budget can't carry it, however much longer than its arrivals it lasts.
+func TestOverloadIsWarnedOf(t *testing.T) {
+	for budget, want := range map[string]bool{"1": true, "2": true, "4": true, "64": true, "512": false, "8192": false} {
+		out := ok(t, "run", "--set", "requests=2000", "--set", "max_num_batched_tokens="+budget)
+		if strings.Contains(out, "Warning     overload: ") != want {
+			t.Errorf("budget %s: overload %v, want %v:\n%s", budget, !want, want, out)
+		}
+	}
+}
