@@ -12,12 +12,19 @@ func TestFullKey(t *testing.T) {
 		{"engine.max_num_seqs", "engine.max_num_seqs", ""},
 		{"max_num_seqs", "engine.max_num_seqs", ""},
 		{"gpu", "hardware.gpu", ""},
-		{"name", "name", ""},                      // the scenario's own, not the model's
+		{"name", "", "ambiguous; write scenario.name"},
+		{"scenario.name", "name", ""},
+		{"model.name", "model.name", ""},
+		{"model", "model.name", ""}, // as the flags have it
+		{"tp", "hardware.tensor_parallel_size", ""},
+		{"dtype", "model.dtype", ""},
+		{"trace", "workload.trace", ""},
+		{"policy", "engine.policy", ""},
 		{"rate_per_s", "workload.rate_per_s", ""}, // not workload.arrival.rate_per_s
 		{"arrival.rate_per_s", "workload.arrival.rate_per_s", ""},
 		{"stddev", "", "ambiguous"},
 		{"max_num_seq", "", `did you mean "max_num_seqs"?`},
-		{"temperature", "", "servesim run --print shows"},
+		{"temperature", "", "servesim list keys shows"},
 	} {
 		got, err := fullKey(c.key)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -44,6 +51,22 @@ func TestSettingValues(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, s.value); diff != "" {
 			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestModelIsANameOrATable holds that model= takes what --model does, or the table.
+func TestModelIsANameOrATable(t *testing.T) {
+	for text, want := range map[string]setting{
+		"model=Llama-3.1-8B": {key: "model.name", value: "Llama-3.1-8B"},
+		`model={name="x"}`:   {key: "model", value: map[string]any{"name": "x"}},
+		"trace=t.csv":        {key: "workload.trace", value: "t.csv", replay: true},
+		"workload.trace=t":   {key: "workload.trace", value: "t"},
+	} {
+		got, err := parseSetting(text)
+		want.text = text
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(setting{})); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
 }

@@ -57,6 +57,9 @@ func (s *scenario) settleMachine() (machine, []strict.Fault) {
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
+	if m.model != nil && s.Model.Dtype == "" {
+		fault("model.dtype", unmodelled(s.Model.Name, m.model.WeightFormat))
+	}
 	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
 	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
 	fault("model.dtype", err)
@@ -87,8 +90,7 @@ func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
 	settle(&s.Host.Base, seconds(e.StepS))
 	settle(&s.Host.PerSeq, seconds(e.SeqS))
 	settle(&s.Host.PerPromptToken, seconds(e.PromptTokenS))
-	settle(&s.Host.MixedStep, 0)
-	return nil
+	return nil // an absent mixed_step is 0, with a caution if the fit has one
 }
 
 // device describes the GPU to the defaults of an engine version.

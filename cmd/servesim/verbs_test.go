@@ -243,7 +243,7 @@ func TestNameSaysWhatRan(t *testing.T) {
 	for want, args := range map[string][]string{
 		"small, seed 3": {"s.toml"},
 		"t.csv, seed 3": {"s.toml", "--trace", "./t.csv"},
-		"mine, seed 3":  {"s.toml", "--trace", "t.csv", "--set", "name=mine"},
+		"mine, seed 3":  {"s.toml", "--trace", "t.csv", "--set", "scenario.name=mine"},
 	} {
 		if out := ok(t, append([]string{"run"}, args...)...); !strings.HasPrefix(out, "Scenario    "+want+"\n") {
 			t.Errorf("%q: %s", args, out)
