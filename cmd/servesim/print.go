@@ -14,6 +14,11 @@ import (
 func (p *plan) text() string {
 	s := *p.scenario
 	s.Workload.Preset = p.preset()
+	if w := &s.Workload; w.RatePerS != nil && w.Arrival != nil {
+		arrival := *w.Arrival
+		arrival.RatePerS = w.RatePerS // as it is drawn, so that only one rate is told
+		w.Arrival = &arrival
+	}
 	if s.Host.MixedStep == nil {
 		s.Host.MixedStep = new(sim.Duration)
 	}

@@ -30,15 +30,7 @@ func (s *scenario) settleWorkload() []strict.Fault {
 		return append(append(faults, specFaults("workload", []error{err})...), w.withoutPreset()...)
 	}
 	w.Spec = spec
-	if more := specFaults("workload", spec.Check()); len(more) > 0 {
-		return append(faults, more...)
-	}
-	if w.RatePerS != nil && w.Arrival != nil {
-		arrival := *w.Arrival
-		arrival.RatePerS = w.RatePerS // as it is drawn, so that only one rate is told
-		w.Arrival = &arrival
-	}
-	return faults
+	return append(faults, specFaults("workload", spec.Check())...)
 }
 
 // withoutPreset returns the faults that the workload has whatever its preset is:
