@@ -185,7 +185,7 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 	if caution := fittedCaution(plans, o.labels); caution != "" {
 		var l lines
 		l.item("Caution", "%s", caution)
-		common = strings.TrimSuffix(common, "\n") + strings.Join(l, "\n") + "\n\n"
+		common = strings.TrimSuffix(common, "\n") + l.folded(0) + "\n"
 	}
 	if _, err := io.WriteString(o.env.stdout, common); err != nil {
 		return err

@@ -38,8 +38,7 @@ func fittedCaution(plans []*plan, labels []string) string {
 	for i, p := range plans {
 		differ = differ || p.overheads() != plans[0].overheads()
 		h := p.scenario.Host
-		part := fmt.Sprintf("%v + %v a sequence (%s)", *h.Base, *h.PerSeq, labels[i])
-		parts = append(parts, part)
+		parts = append(parts, fmt.Sprintf("%.3g us a step and %.3g us a sequence (%s)", h.Base.Seconds()*1e6, h.PerSeq.Seconds()*1e6, labels[i]))
 	}
 	if !differ {
 		return ""
