@@ -114,6 +114,7 @@ func machineFaults() []faultCase {
 		withFlags("TP that does not divide", "--model llama-3.1-8b --tp 3", "--tp 3: hardware.tensor_parallel_size", "one of 1, 2, 4, 8"),
 		withFlags("TP that does not divide the heads", "--model custom.toml --tp 8", "custom.toml"),
 		withFlags("model that does not fit", "--model llama-3.1-405b", "hardware", "does not fit", "smaller number format"),
+		withFlags("model that fits for shorter requests", "--model llama-3.1-70b --dtype fp8 --tp 1", "does not fit", "set max_model_len to ", "tensor_parallel_size 2"),
 		withFlags("no fp4 on H100", "--dtype fp4", "--dtype fp4: model.dtype", "fp4"),
 		withFlags("unknown dtype", "--dtype int3", "--dtype int3: model.dtype", "fp8"),
 		withFlags("KV in fp4", "--set kv_cache_dtype=fp4", "model.kv_cache_dtype", "bf16 or fp8"),

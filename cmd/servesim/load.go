@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"servesim/internal/strict"
+	"servesim/sim/gpu"
 	"servesim/sim/workload"
 )
 
@@ -187,8 +188,11 @@ func (d *document) rebase(dir string) {
 			continue
 		}
 		p, ok := table[key[1]].(string)
-		isPath := key[1] == "trace" || strings.HasPrefix(p, ".") || strings.HasSuffix(p, ".toml") || strings.HasSuffix(p, ".json")
-		if ok && p != "" && p != stdinPath && isPath && !filepath.IsAbs(p) {
+		switch {
+		case !ok || p == "" || p == stdinPath:
+		case key[1] != "trace":
+			table[key[1]] = gpu.Rebase(dir, p)
+		case !filepath.IsAbs(p):
 			table[key[1]] = filepath.Join(dir, p)
 		}
 	}

@@ -64,7 +64,7 @@ func NewLedger(s Setup, o MemoryOptions) (*Ledger, error) {
 	}
 	if why := l.shortfall(o); why != "" {
 		return nil, fmt.Errorf("%s in %s with %s KV does not fit on %s: %s; %s",
-			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.smallestFit(o))
+			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.advice(o, l))
 	}
 	return l, nil
 }
@@ -151,32 +151,6 @@ func (l *Ledger) shortfall(o MemoryOptions) string {
 	return fmt.Sprintf("each GPU gives the engine %.2f GB, of which %s leave %.2f GB for KV, and %d tokens take %.2f GB",
 		float64(l.ShareBytes)/1e9, strings.Join(parts, ", "), float64(l.KVBytes)/1e9,
 		tokens, float64(need*l.BlockSize)*float64(l.BytesPerToken)/1e9)
-}
-
-// smallestFit names the smallest layout of s that fits under o.
-func (s Setup) smallestFit(o MemoryOptions) string {
-	if len(o.Overrides) > 0 || o.NumGPUBlocksOverride > 0 {
-		return "the figures given override the ledger, so no other layout is tried"
-	}
-	var last *Ledger
-	var lastTP int64
-	for _, tp := range tensorParallel() {
-		s.TP = int(tp)
-		l, err := s.ledger(o)
-		if err != nil {
-			continue
-		}
-		if l.shortfall(o) == "" {
-			return fmt.Sprintf("the smallest layout that fits is tensor_parallel_size %d, with %.2f GB for KV on each GPU",
-				tp, float64(l.KVBytes)/1e9)
-		}
-		last, lastTP = l, tp
-	}
-	if last == nil {
-		return "no layout divides the model"
-	}
-	return fmt.Sprintf("even tensor_parallel_size %d leaves %.2f GB for KV on each GPU; use a smaller number format",
-		lastTP, float64(last.KVBytes)/1e9)
 }
 
 func (s Setup) gpus() string {

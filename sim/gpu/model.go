@@ -48,25 +48,27 @@ type Model struct {
 // LoadModel reads the model that ships under name or has it among its Hugging
 // Face ids, both in any case; otherwise, if name holds a / or ends in .toml or
 // .json, the file at that path: TOML in the form of package models, or a
-// Hugging Face config.json. The error joins every fault of the file.
+// Hugging Face config.json, or a folder with one. The error joins every fault of the file.
 func LoadModel(name string) (*Model, error) {
 	if m, err := shippedModel(name); m != nil || err != nil {
 		return m, err
 	}
 	known := ModelNames()
-	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
-	if !isPath(name) && !isJSON {
+	if !isPath(name) {
 		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
 			name, strict.Unlike(strings.ToLower(name), known))
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "config.json")
+	}
 	text, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) && !isJSON && !strings.EqualFold(filepath.Ext(name), ".toml") {
+	if errors.Is(err, os.ErrNotExist) && !isFile(name) {
 		return nil, fmt.Errorf("no model has the id %q, and no file is there; the models are %s; for any other give the path of its config.json",
 			name, strings.Join(known, ", "))
 	} else if err != nil {
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
-	if isJSON {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
 		return readHFConfig(name, text)
 	}
 	return readModel(name, string(text))
