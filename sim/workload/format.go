@@ -100,6 +100,9 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	}
 	for _, f := range Formats() {
 		if f.Name == opt.Format {
+			if fault := misnamed(file, line, f, opt); fault != nil {
+				return Format{}, fault
+			}
 			return f, nil
 		}
 	}
