@@ -36,8 +36,8 @@ type engineSection struct {
 func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen int32) {
 	c := p.Config
 	settle(&e.MaxModelLen, modelLen)
-	settle(&e.EnableChunkedPrefill, c.EnableChunkedPrefill)
-	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill)
+	settle(&e.EnableChunkedPrefill, p.ChunkedPrefill(*e.MaxModelLen))
+	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill, value(e.MaxNumSeqs))
 	settle(&e.MaxNumBatchedTokens, tokens)
 	settle(&e.MaxNumSeqs, min(seqs, *e.MaxNumBatchedTokens))
 	settle(&e.BlockSize, c.BlockSize)

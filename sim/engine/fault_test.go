@@ -212,6 +212,32 @@ func TestUnknownPolicy(t *testing.T) {
 	}
 }
 
+// barred is a closed loop of calls that the engine rejects at once.
+type barred struct{ list }
+
+func (b *barred) Done(id int64, t sim.Time) (workload.Request, bool) {
+	return workload.Request{ID: id + 1, Arrival: t, Prompt: 5000, Output: 1}, true
+}
+
+// A closed loop whose every call is rejected must not stop time, with a horizon
+// or without, and must not hold a user who interrupts the run.
+func TestStandingStill(t *testing.T) {
+	for preset, chunked := range map[string]bool{"vllm@0.20": true, "vllm@0.8-v0": false} {
+		loop := &barred{list{requests: []workload.Request{{Prompt: 5000, Output: 1}}}}
+		c := small(t, preset, loop)
+		c.Scheduler.EnableChunkedPrefill, c.Horizon = chunked, sim.Second
+		err, _ := failing(t, context.Background(), c)
+		if want := "every call of the closed loop is rejected"; !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: Run returns\n%v\nwhich lacks %q", preset, err, want)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err, _ := failing(t, ctx, small(t, preset, loop)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled, Run returns %v", preset, err)
+		}
+	}
+}
+
 // hasty is a closed loop whose follow-up comes before what releases it.
 type hasty struct{ list }
 
