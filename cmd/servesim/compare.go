@@ -59,7 +59,7 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 	f.StringArrayVar(&vary, "vary", nil, "alternatives to compare, `KEY=A,B,...`; several flags are crossed")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
 	f.BoolVar(&o.json, "json", false, "print the comparison as JSON, lossless")
-	must(cmd.RegisterFlagCompletionFunc("vary", completeKey))
+	must(cmd.RegisterFlagCompletionFunc("vary", completeVary))
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func (f *scenarioFlags) bind(cmd *cobra.Command) {
 			must(cmd.RegisterFlagCompletionFunc(s.name, cobra.FixedCompletions(s.values(), cobra.ShellCompDirectiveNoFileComp)))
 		}
 	}
-	must(cmd.RegisterFlagCompletionFunc("set", completeKey))
+	must(cmd.RegisterFlagCompletionFunc("set", completeSet))
 }
 
 // source returns the scenario that the flags of cmd and the arguments name.

@@ -202,13 +202,22 @@ func TestComparedRunsSeeTheSameArrivals(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
-		"run --policy ":        "vllm@0.20",
-		"run --gpu ":           "b200",
-		"run --model ":         "llama-3.1-8b",
-		"run --format ":        "mooncake",
-		"run --set engine.max": "engine.max_num_seqs=",
-		"list ":                "presets",
-		"conform --policy ":    "vllm@0.8-v0",
+		"run --policy ":                           "vllm@0.20",
+		"run --gpu ":                              "b200",
+		"run --model ":                            "llama-3.1-8b",
+		"run --format ":                           "mooncake",
+		"run --set engine.max":                    "engine.max_num_seqs=",
+		"list ":                                   "presets",
+		"run --set policy=":                       "policy=vllm@0.20",
+		"run --set engine.policy=vllm@m":          "engine.policy=vllm@main",
+		"run --set preset=azure-c":                "preset=azure-chat",
+		"run --set enable_chunked_prefill=":       "enable_chunked_prefill=false",
+		"compare --vary gpu=":                     "gpu=b200",
+		"compare --vary gpu=h100,b":               "gpu=h100,b200",
+		"compare --vary gpu=h100,engine.policy=v": "gpu=h100,engine.policy=vllm@0.20",
+		"compare --vary gpu=h100+hardware.t":      "gpu=h100+hardware.tensor_parallel_size=",
+		"compare --vary engine.max":               "engine.max_num_seqs=",
+		"conform --policy ":                       "vllm@0.8-v0",
 	} {
 		words := strings.Split(args, " ")
 		o := do(t, append([]string{"__complete"}, words...)...)
