@@ -100,6 +100,21 @@ func TestPartsSumToTheWhole(t *testing.T) {
 	})
 }
 
+// e2el ends with the whole answer, which comes Response after the last token.
+func TestGoodputCountsTheResponse(t *testing.T) {
+	r := request(1, [5]int64{0, 0, 0, 100, 10}, 11) // the last token comes after 200 ms
+	for _, c := range []struct {
+		response sim.Duration
+		good     int64
+	}{{0, 1}, {1, 0}} {
+		r.Response = c.response
+		a := feed(t, Options{Goodput: Goodput{{E2EL, 200 * sim.Millisecond}}}, r).Report().Goodput
+		if a.Good != c.good {
+			t.Errorf("a response of %v: %d good, want %d", c.response, a.Good, c.good)
+		}
+	}
+}
+
 func TestGoodputIsMonotoneAndJoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []*observe.Request
