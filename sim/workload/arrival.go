@@ -71,10 +71,7 @@ type gapLaw struct {
 }
 
 func (g gapLaw) draw(src *rand.PCG) float64 {
-	switch g.shape {
-	case 0:
-		return g.mean
-	case 1:
+	if g.shape == 1 {
 		return exponentialLaw{g.mean}.draw(src)
 	}
 	return distuv.Gamma{Alpha: g.shape, Beta: g.shape, Src: src}.Rand() * g.mean
