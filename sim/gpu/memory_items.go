@@ -10,18 +10,22 @@ func ledgerItems() []string {
 // ledger fills the ledger of s; the error is a layout that does not divide the
 // model.
 func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
-	lay, err := newLayout(s.Model, int64(s.TP))
+	stage, lay, err := s.layout()
 	if err != nil {
 		return nil, err
 	}
 	mem := s.Profile.Memory
 	collectives := 0.0
-	if lay.tp > 1 {
+	if lay.tp > 1 || s.PP > 1 {
 		collectives = mem.CollectiveBytes
 	}
+	weights := weightBytes(stage, lay, s.Weights)
+	if s.PP > 1 && !stage.TiedEmbeddings { // a stage has one vocabulary matrix at most
+		weights -= vocabBytes(stage, lay)
+	}
 	bytes := []float64{
-		weightBytes(s.Model, lay, s.Weights),
-		activationBytes(s.Model, lay, o),
+		weights,
+		activationBytes(stage, lay, o),
 		mem.ContextBytes,
 		collectives,
 		mem.GraphBytes,
@@ -29,8 +33,9 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 	l := &Ledger{
 		UsableBytes:   int64(mem.UsableBytes),
 		ShareBytes:    int64(math.Floor(mem.UsableBytes * o.GPUMemoryUtilization)),
-		BytesPerToken: 2 * s.Model.Layers * lay.kvHeads * s.Model.HeadDim * s.KV.kvBytes(),
+		BytesPerToken: stage.Layers * stage.cachedPerToken(lay, s.KV),
 		BlockSize:     o.BlockSize,
+		Groups:        lay.groups,
 		override:      o.NumGPUBlocksOverride,
 	}
 	l.KVBytes = l.ShareBytes
@@ -42,21 +47,30 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 		l.Items = append(l.Items, item)
 		l.KVBytes -= item.Bytes
 	}
+	l.Hybrid = newHybridPool(stage, l, stage.cachedPerToken(lay, s.KV))
 	return l, nil
 }
 
 // weightBytes returns the bytes of weights on each GPU: projections and MLP or
 // experts in the given format, embedding and output projection in bf16, one
-// matrix if they are tied. Norms and biases, less than 0.1 %, are left out.
+// matrix if they are tied. Norms, biases and the routers of experts, less than
+// 0.1 %, are left out.
 func weightBytes(m *Model, l layout, f Format) float64 {
-	attention := float64(m.Hidden) * float64(l.qkv+l.attnOut)
-	mlp := 3 * float64(m.Hidden) * float64(l.width) * float64(max(1, m.Experts))
-	perLayer := float64(attention*f.outsideExperts().bytesPerWeight()) + float64(mlp*f.bytesPerWeight())
+	attention, mlp, shared := 0.0, 3*float64(m.Hidden)*float64(l.width), 3*float64(m.Hidden)*float64(l.shared)
+	for _, x := range l.attentionShapes(m) {
+		attention += float64(float64(x.n) * float64(x.k))
+	}
+	if m.Experts > 0 {
+		mlp *= float64(m.Experts / l.ep)
+	}
+	outside := f.outsideExperts().bytesPerWeight()
+	withMLP := float64(float64(m.Layers-m.DenseLayers) * (float64(mlp*f.bytesPerWeight()) + float64(shared*outside)))
+	dense := float64(float64(m.DenseLayers) * 3 * float64(m.Hidden) * float64(l.dense) * outside)
 	matrices := 2.0
 	if m.TiedEmbeddings {
 		matrices = 1
 	}
-	return float64(float64(m.Layers)*perLayer) + float64(matrices*vocabBytes(m, l))
+	return float64(float64(m.Layers)*float64(attention*outside)) + withMLP + dense + float64(matrices*vocabBytes(m, l))
 }
 
 // vocabBytes returns the bytes of one vocabulary matrix on each GPU.
@@ -79,7 +93,8 @@ func activationBytes(m *Model, l layout, o MemoryOptions) float64 {
 	h, f := float64(m.Hidden), float64(l.width)
 	elements := max(2*(h+f), h+float64(3*f))
 	if m.Experts > 0 {
-		elements = float64(2*h) + float64(float64(m.ExpertsPerToken)*(float64(3*f)+h))
+		f /= float64(l.ep)
+		elements = float64(2*h) + float64(float64(m.ExpertsPerToken)*(float64(3*f)+h)) + 3*float64(l.shared)
 	}
 	return max(
 		2*elements*float64(o.MaxNumBatchedTokens),

@@ -41,6 +41,7 @@ func TestWeightsOfShippedModels(t *testing.T) {
 	for name, billions := range map[string]float64{
 		"Llama-3.1-8B": 8.03, "Llama-3.3-70B": 70.6, "Llama-3.1-405B": 405.9, "Qwen3-8B": 8.2, "Qwen3-32B": 32.8,
 		"Mistral-7B": 7.25, "Mixtral-8x7B": 46.7, "Qwen3-30B-A3B": 30.5, "gpt-oss-20b": 20.9, "gpt-oss-120b": 116.8,
+		"Llama-2-70B": 69.0, "Llama-3.1-70B": 70.6, "Qwen3-14B": 14.8, "Yi-34B": 34.4, "DeepSeek-V3": 671, "DeepSeek-R1": 671,
 	} {
 		m, err := LoadModel(name)
 		if err != nil {
@@ -62,7 +63,7 @@ func TestModelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, sliding_window, num_sliding_layers\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
+		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, shared_expert_intermediate_size, num_dense_layers, sliding_window, num_sliding_layers, q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
 		{"num_attention_heads = 32", "num_attention_heads = 30", "m.toml: num_attention_heads is 30, not a multiple of num_key_value_heads, 8"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers: found 0; must be a whole number from 1 to 1073741824"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 1000000", "m.toml: num_hidden_layers is 1000000; want at most 10000"},

@@ -109,7 +109,7 @@ func (s Setup) perToken(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.decode.perToken(l, s.Model.HeadDim, s.KV, c.kvEfficiency)
+	return s.contextSeconds(l, c)
 }
 
 // forEachShipped visits every setup of shipped profiles and models that the
