@@ -1,6 +1,9 @@
 package gpu
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // weightFormat returns what a config.json says its weights are: a Format if
 // servesim has it, else the word that the config has for it, or "" if it says
@@ -25,9 +28,9 @@ func (c *hfConfig) weightFormat() string {
 	return ""
 }
 
-// quantization returns what a quantization_config stands for. Only formats of
-// floats are ones that step times were fitted for: weights of integers (awq, gptq,
-// bitsandbytes, compressed-tensors of type int) keep their own word.
+// quantization returns what a quantization_config stands for: a Format, or, for
+// weights of fewer integer bits (awq, gptq, bitsandbytes, compressed-tensors of
+// packed integers), its own word.
 func quantization(q map[string]any) string {
 	word := func(key string) string { s, _ := q[key].(string); return strings.ToLower(s) }
 	method := word("quant_method")
@@ -49,6 +52,8 @@ func quantization(q map[string]any) string {
 			return string(FP8)
 		case strings.HasPrefix(format, "nvfp4"):
 			return string(FP4)
+		case format == "int-quantized":
+			return string(INT8) // weights and activations of 8 bits
 		case format != "":
 			return method + " " + format
 		}
@@ -56,4 +61,17 @@ func quantization(q map[string]any) string {
 		return "an unnamed quantization"
 	}
 	return method
+}
+
+// DefaultWeights returns the format that the weights of m are stored in, bf16 if
+// nothing is said of them. The error says that servesim has no such format.
+func (m *Model) DefaultWeights() (Format, error) {
+	if m.WeightFormat == "" {
+		return BF16, nil
+	}
+	f, err := ParseFormat(m.WeightFormat)
+	if err != nil {
+		return "", fmt.Errorf("the config.json of %s says that its weights are %s, which has no step times here; give one of bf16, fp8, int8, fp4 and mxfp4 to compute with that instead", m.Name, m.WeightFormat)
+	}
+	return f, nil
 }

@@ -136,14 +136,14 @@ func TestHFConfig(t *testing.T) {
 
 func TestHFConfigFaults(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{`"llama"`, `"deepseek_v3", "kv_lora_rank": 512`, "c.json:3: kv_lora_rank stands for multi-head latent attention (MLA), which is not supported\nc.json:3: model_type is \"deepseek_v3\"; supported are llama, mistral, qwen2, qwen3, mixtral, qwen3_moe, gpt_oss"},
-		{`  "model_type": "llama",`, ``, "c.json: model_type is missing; supported are llama, mistral, qwen2, qwen3, mixtral, qwen3_moe, gpt_oss"},
+		{`"llama"`, `"deepseek_v9", "kv_lora_rank": 512`, "c.json:3: kv_lora_rank stands for multi-head latent attention (MLA), which is not supported\nc.json:3: model_type is \"deepseek_v9\"; supported are llama, mistral, qwen2, qwen3, olmo2, granite, gemma2, gemma3_text, cohere2, mixtral, qwen2_moe, qwen3_moe, gpt_oss, glm4_moe, deepseek_v2, deepseek_v3, kimi_k2"},
+		{`  "model_type": "llama",`, ``, "c.json: model_type is missing; supported are llama, mistral, qwen2, qwen3, olmo2, granite, gemma2, gemma3_text, cohere2, mixtral, qwen2_moe, qwen3_moe, gpt_oss, glm4_moe, deepseek_v2, deepseek_v3, kimi_k2"},
 		{`"num_hidden_layers": 32`, `"num_hidden_layers": -1`, "c.json:8: num_hidden_layers is -1; want a whole number from 1 to 1073741824"},
 		{`"num_hidden_layers": 32`, `"num_hidden_layers": 32.5`, "c.json:8: num_hidden_layers is 32.5; want a whole number from 1 to 1073741824"},
 		{`"num_hidden_layers": 32`, `"x": 32`, "c.json: num_hidden_layers is missing; want a whole number from 1 to 1073741824"},
-		{`"llama"`, `"llama", "sliding_window": 4096`, "c.json:3: sliding_window is set, but neither layer_types nor use_sliding_window says for which layers"},
+		{`"llama"`, `"llama", "sliding_window": 4096`, "c.json:3: sliding_window is set, but neither layer_types, sliding_window_pattern nor use_sliding_window says for which layers"},
 		{`"llama"`, `"llama", "layer_types": ["linear_attention"]`, "c.json:3: layer_types has linear_attention; supported are full_attention and sliding_attention"},
-		{`"llama"`, `"llama", "text_config": {}`, "c.json:3: text_config stands for a multimodal model, which is not supported"},
+		{`"llama"`, `"llama", "text_config": {}`, "c.json:3: text_config stands for a multimodal model, which is not supported in a llama"},
 		{`false`, `0`, "c.json:11: tie_word_embeddings is 0; want true or false"},
 		{`128256`, `128256,`, "c.json:13: not a config.json: invalid character '}' looking for beginning of object key string"},
 	} {
