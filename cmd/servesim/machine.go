@@ -57,8 +57,13 @@ func (s *scenario) settleMachine() (machine, []strict.Fault) {
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
-	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
-	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
+	if s.Model.Dtype == "" && m.model != nil {
+		m.weights, err = m.model.DefaultWeights()
+		s.Model.Dtype = string(m.weights)
+	} else {
+		s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
+		m.weights, err = gpu.ParseFormat(s.Model.Dtype)
+	}
 	fault("model.dtype", err)
 	s.Model.KVCacheDtype = orElse(s.Model.KVCacheDtype, string(gpu.BF16))
 	m.kv, err = gpu.ParseFormat(s.Model.KVCacheDtype)
@@ -100,6 +105,7 @@ func (m machine) device() scheduler.Device {
 func (s *scenario) setup(m machine) gpu.Setup {
 	return gpu.Setup{
 		Profile: m.profile, Model: m.model, TP: int(*s.Hardware.TensorParallelSize),
+		EP: int(value(s.Hardware.ExpertParallelSize)), DPAttention: int(value(s.Hardware.DataParallelAttentionSize)),
 		Weights: m.weights, KV: m.kv, Engine: s.Host.Engine,
 		Async: value(s.Engine.AsyncScheduling),
 		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},

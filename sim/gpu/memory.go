@@ -161,7 +161,7 @@ func (o MemoryOptions) check() error {
 func (l *Ledger) shortfall(o MemoryOptions) string {
 	tokens := max(l.BlockSize, o.MaxModelLen)
 	need := (tokens + l.BlockSize - 1) / l.BlockSize
-	if l.Blocks() >= need {
+	if l.Blocks()/l.Groups >= need || l.override >= need { // a sequence is of one group
 		return ""
 	}
 	if l.override > 0 {

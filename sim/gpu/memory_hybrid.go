@@ -7,10 +7,10 @@ package gpu
 // sequence takes blocks for all of its tokens from each full group, and from each
 // window group only those that the window still reaches.
 type HybridPool struct {
-	GroupLayers  int64
-	FullGroups   int64
-	WindowGroups int64
-	Blocks       int64 // in all, of one GPU, vLLM's null block included
+	GroupLayers  int64 `json:"group_layers"`
+	FullGroups   int64 `json:"full_groups"`
+	WindowGroups int64 `json:"window_groups"`
+	Blocks       int64 `json:"blocks"` // in all, of one GPU, vLLM's null block included
 	window       int64 // tokens
 	blockSize    int64 // tokens
 }
