@@ -179,6 +179,9 @@ func aCost(t *rapid.T) *StepTime {
 		})
 		s.Host = Host{Base: duration.Draw(t, "base"), PerSeq: duration.Draw(t, "per seq"),
 			PerPromptToken: duration.Draw(t, "per token"), MixedStep: duration.Draw(t, "mixed")}
+		if rapid.Bool().Draw(t, "split") {
+			s = aSplit(t, s)
+		}
 		if c, err := NewCost(s); err == nil {
 			return c
 		}
