@@ -32,6 +32,9 @@ func readHFConfig(file string, text []byte) (*Model, error) {
 		return nil, errors.Join(c.faults...)
 	}
 	m := Model{Schema: schema, Name: filepath.Base(filepath.Dir(file))}
+	if m.Name == "." || m.Name == string(filepath.Separator) {
+		m.Name = filepath.Base(file)
+	}
 	if name, ok := c.keys["_name_or_path"].(string); ok && name != "" {
 		m.Name = name
 	}

@@ -71,7 +71,7 @@ func (m *Model) DefaultWeights() (Format, error) {
 	}
 	f, err := ParseFormat(m.WeightFormat)
 	if err != nil {
-		return "", fmt.Errorf("the config.json of %s says that its weights are %s, which has no step times here; give one of bf16, fp8, int8, fp4 and mxfp4 to compute with that instead", m.Name, m.WeightFormat)
+		return "", fmt.Errorf("the weights of %s are %s by its config.json, which has no step times here; give one of bf16, fp8, int8, fp4 and mxfp4 to compute with that instead", m.Name, m.WeightFormat)
 	}
 	return f, nil
 }

@@ -102,7 +102,7 @@ func TestDefaultWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.DefaultWeights(); err == nil || !strings.Contains(err.Error(), "the config.json of x says that its weights are gptq, which has no step times here") {
+	if _, err := m.DefaultWeights(); err == nil || !strings.Contains(err.Error(), "the weights of x are gptq by its config.json, which has no step times here") {
 		t.Error(err)
 	}
 }

@@ -32,9 +32,9 @@ func (s Setup) layout() (*Model, layout, error) {
 		fault("EP", "expert_parallel_size is %d; it must divide tensor_parallel_size, %d", ep, tp)
 	}
 	if s.DPAttention < 0 {
-		fault("DPAttention", "data_parallel_attention is %d; want 0 or more", s.DPAttention)
+		fault("DPAttention", "data_parallel_attention_size is %d; want 0 or more", s.DPAttention)
 	} else if tp%groups != 0 {
-		fault("DPAttention", "data_parallel_attention is %d; it must divide tensor_parallel_size, %d", groups, tp)
+		fault("DPAttention", "data_parallel_attention_size is %d; it must divide tensor_parallel_size, %d", groups, tp)
 	}
 	stage, err := s.Model.stage(s.PP)
 	if err != nil {
