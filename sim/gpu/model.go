@@ -53,9 +53,10 @@ type Model struct {
 	RopeDim int64 `toml:"qk_rope_head_dim" want:"count,optional"`
 	VDim    int64 `toml:"v_head_dim" want:"count,optional"`
 
-	// WeightFormat is what a config.json says its weights are: a Format, another
-	// word such as awq, or empty if it says nothing. Nothing is computed from it.
-	WeightFormat string
+	// WeightFormat is what the weights are stored in: a Format, empty if nothing is
+	// said of it, or another word that a config.json has, such as awq. A Setup has
+	// its own; DefaultWeights makes one of this.
+	WeightFormat string `toml:"weight_format" want:"optional"`
 }
 
 // LoadModel reads the model that ships under name or has it among its Hugging
@@ -121,7 +122,11 @@ func readModel(file, text string) (*Model, error) {
 	if err := decode(file, text, &m, strict.Where(file, text)); err != nil {
 		return nil, err
 	}
-	if err := m.check(file); err != nil {
+	_, err := m.DefaultWeights()
+	if err != nil {
+		err = fmt.Errorf("%s: weight_format is %q; want one of bf16, fp8, int8, fp4 and mxfp4", file, m.WeightFormat)
+	}
+	if err := errors.Join(m.check(file), err); err != nil {
 		return nil, err
 	}
 	return &m, nil

@@ -36,8 +36,16 @@ func (m *Model) check(file string) error {
 			fault("%s is %d; want at most %d", big.key, big.value, big.max)
 		}
 	}
+	mlp := 3 * float64(m.Hidden) * float64(max(m.Intermediate, m.SharedWidth, max(1, m.Experts)*m.ExpertWidth))
+	if n := float64(m.Layers) * mlp; n > maxParameters && len(faults) == 0 {
+		fault("the sizes are those of a model of %.2g parameters; want at most %.0g", n, maxParameters)
+	}
 	return errors.Join(faults...)
 }
+
+// maxParameters is the size of the largest model, so that bytes can be counted in
+// 64 bits.
+const maxParameters = 1e15
 
 // checkExperts tells fault what is wrong with the expert layers.
 func (m *Model) checkExperts(fault func(format string, args ...any)) {

@@ -63,13 +63,18 @@ func TestModelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, shared_expert_intermediate_size, num_dense_layers, sliding_window, num_sliding_layers, q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
+		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, shared_expert_intermediate_size, num_dense_layers, sliding_window, num_sliding_layers, q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim, weight_format\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
 		{"num_attention_heads = 32", "num_attention_heads = 30", "m.toml: num_attention_heads is 30, not a multiple of num_key_value_heads, 8"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers: found 0; must be a whole number from 1 to 1073741824"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 1000000", "m.toml: num_hidden_layers is 1000000; want at most 10000"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = 0", "m.toml:14: tie_word_embeddings: found 0; must be true or false"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nsliding_window = 128", "m.toml: sliding_window and num_sliding_layers belong together: give both or none"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_local_experts = 8", "m.toml: num_local_experts, num_experts_per_tok and moe_intermediate_size belong together: give all three or none"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nweight_format = \"awq\"", "m.toml: weight_format is \"awq\"; want one of bf16, fp8, int8, fp4 and mxfp4"},
+		{"num_attention_heads = 32", "num_attention_heads = 32\nq_lora_rank = 12", "m.toml: q_lora_rank, qk_nope_head_dim, qk_rope_head_dim and v_head_dim belong to multi-head latent attention: give kv_lora_rank too"},
+		{"num_attention_heads = 32", "num_attention_heads = 32\nkv_lora_rank = 512", "m.toml: kv_lora_rank is 512, so qk_nope_head_dim, qk_rope_head_dim and v_head_dim must be given too"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_dense_layers = 2", "m.toml: num_dense_layers is 2, but there are no experts; give num_local_experts too"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_local_experts = 16384\nnum_experts_per_tok = 1\nmoe_intermediate_size = 4194304", "m.toml: the sizes are those of a model of 2.7e+16 parameters; want at most 1e+15"},
 		{"schema = 1", "schema = 2", "m.toml:3: schema: found 2; this servesim reads schema 1"},
 	} {
 		_, err := readModel("m.toml", strings.Replace(string(text), c.old, c.new, 1))
@@ -127,7 +132,7 @@ func TestHFConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.IDs = nil
+		want.IDs, want.WeightFormat = nil, ""
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -189,6 +194,8 @@ func TestHFConfigSlidingWindow(t *testing.T) {
 // Whatever reads as a config is a model that either fits no layout or costs time.
 func FuzzReadHFConfig(f *testing.F) {
 	f.Add([]byte(llamaConfig))
+	f.Add([]byte(deepseekConfig))
+	f.Add([]byte(qwenMoEConfig))
 	f.Add([]byte(`{"model_type":"mixtral","num_local_experts":8,"num_experts_per_tok":2,"layer_types":[null]}`))
 	f.Add([]byte("null"))
 	p, err := LoadProfile("b200")
