@@ -61,7 +61,7 @@ func (r *result) input() inputJSON {
 	l := r.plan.ledger
 	in := inputJSON{
 		Scenario: r.plan.scenario.text(), Transforms: countsJSON(r.counts),
-		Cautions: append(append([]string{}, r.plan.cost.Caveats()...), traceCautions(r.trace)...), Outside: r.outside,
+		Cautions: append(r.plan.cautions(), traceCautions(r.trace)...), Outside: r.outside,
 		Memory: memoryJSON{
 			Usable: l.UsableBytes, Share: l.ShareBytes, KV: l.KVBytes,
 			BytesPerToken: l.BytesPerToken, BlockTokens: l.BlockSize, Blocks: l.Blocks(),

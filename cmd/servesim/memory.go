@@ -7,6 +7,7 @@ import (
 	"servesim/analysis"
 	"servesim/internal/strict"
 	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
 )
 
 // memorySection overrides lines of the memory ledger, in bytes on each GPU.
@@ -72,4 +73,13 @@ func (p *plan) memory() string {
 	}
 	return fmt.Sprintf("GB of each GPU: %s of %s for the engine; %s; KV %s = %s blocks%s of %d tokens",
 		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), gb(l.KVBytes), analysis.Grouped(l.Blocks()), given, l.BlockSize)
+}
+
+// cautions returns what a reader of the times should know of the setup.
+func (p *plan) cautions() []string {
+	list := append([]string{}, p.cost.Caveats()...)
+	if p.ledger.Hybrid != nil && p.config.Policy != scheduler.VLLMV0 {
+		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
+	}
+	return list
 }

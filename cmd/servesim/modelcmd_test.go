@@ -209,6 +209,18 @@ func TestLayoutOfAScenario(t *testing.T) {
 	}
 }
 
+// TestWindowsAreCautionedAbout holds that a run says how it counts window layers,
+// where the engine would count otherwise.
+func TestWindowsAreCautionedAbout(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small})
+	const want = "KV blocks hold the sliding-window layers in full"
+	for args, caution := range map[string]bool{"--model gpt-oss-20b": true, "--model gpt-oss-20b --policy vllm@0.8-v0": false, "--model Qwen3-8B": false} {
+		if out := ok(t, append([]string{"run", "s.toml"}, strings.Fields(args)...)...); strings.Contains(unfolded(out), want) != caution {
+			t.Errorf("%s: %s", args, out)
+		}
+	}
+}
+
 func TestGPU(t *testing.T) {
 	if out := ok(t, "gpu"); strings.Count(out, "\n") != 1+len(gpu.ProfileNames()) {
 		t.Error(out)
