@@ -127,7 +127,10 @@ func (x exchanges) seconds(tokens int64) float64 {
 // split divides the experts of x among ep groups of GPUs: each computes its
 // share of the pairs of token and expert, and reads its share of the active
 // experts. Routing is taken as balanced. The width of an expert, which is then
-// divided among fewer GPUs, is the layout's affair.
+// divided among fewer GPUs, is the layout's affair. Against TensorRT-LLM's kernels
+// in 2 to 8 groups (the AIConfigurator tables of the profiles; nothing was fitted
+// on these rows) it errs by 7 to 13 % in the median, as without groups, and by -4
+// to -7 % where the choices of experts follow a power law: the fullest group.
 func (x moe) split(ep int64) moe {
 	if ep <= 1 {
 		return x
