@@ -57,13 +57,16 @@ func (s *scenario) settleMachine() (machine, []strict.Fault) {
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
-	if s.Model.Dtype == "" && m.model != nil {
-		m.weights, err = m.model.DefaultWeights()
-		s.Model.Dtype = string(m.weights)
-	} else {
-		s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
-		m.weights, err = gpu.ParseFormat(s.Model.Dtype)
+	if m.model != nil && s.Model.Dtype == "" {
+		if err := unmodelled(s.Model.Name, m.model.WeightFormat); err != nil {
+			fault("model.dtype", err)
+			s.Model.Dtype = string(gpu.BF16)
+		} else {
+			s.Model.Dtype = orElse(m.model.WeightFormat, string(gpu.BF16))
+		}
 	}
+	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
+	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
 	fault("model.dtype", err)
 	s.Model.KVCacheDtype = orElse(s.Model.KVCacheDtype, string(gpu.BF16))
 	m.kv, err = gpu.ParseFormat(s.Model.KVCacheDtype)
@@ -92,8 +95,7 @@ func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
 	settle(&s.Host.Base, seconds(e.StepS))
 	settle(&s.Host.PerSeq, seconds(e.SeqS))
 	settle(&s.Host.PerPromptToken, seconds(e.PromptTokenS))
-	settle(&s.Host.MixedStep, 0)
-	return nil
+	return nil // an absent mixed_step is 0, with a caution if the fit has one
 }
 
 // device describes the GPU to the defaults of an engine version.

@@ -143,7 +143,7 @@ func (o *modelOptions) ask() (*modelReport, error) {
 		return nil, faultsOfFlags(faults)
 	}
 	s.Engine.settle(preset, m.device(), int32(m.model.MaxContextTokens))
-	if faults := s.Engine.check(); len(faults) > 0 {
+	if faults := s.Engine.check(preset); len(faults) > 0 {
 		return nil, faultsOfFlags(faults)
 	}
 	setup := s.setup(m)

@@ -45,7 +45,7 @@ func TestEveryModelOnEveryGPU(t *testing.T) {
 					t.Errorf("%s on %s: a line of more than 100 columns: %s", model, profile, line)
 				}
 			}
-			run := ok(t, "run", "--model", model, "--gpu", profile, "--tp", tp, "--set", "requests=40")
+			run := ok(t, "run", "--model", model, "--gpu", profile, "--tp", tp, "--dtype", "fp8", "--set", "requests=40")
 			if !strings.Contains(run, " completed") {
 				t.Errorf("%s on %s: %s", model, profile, run)
 			}
@@ -68,10 +68,10 @@ func smallestTP(t *testing.T, model, profile string) string {
 // TestModelNamesTheSmallestLayout holds that the layout which an error names fits.
 func TestModelNamesTheSmallestLayout(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"Llama-3.1-70B", "the smallest layout that fits is tensor_parallel_size 4, with "},
-		{"Llama-3.1-70B --gpu b200 --max-model-len 8192 --gpu-memory-utilization 0.5", "the smallest layout that fits is tensor_parallel_size 2, with "},
+		{"Llama-3.1-70B", "use the smallest layout that fits, tensor_parallel_size 4, with "},
+		{"Llama-3.1-70B --gpu b200 --max-model-len 8192 --gpu-memory-utilization 0.5", "or use the smallest layout that fits, tensor_parallel_size 2, with "},
 		{"Llama-3.1-405B", "or tensor_parallel_size 8 and pipeline_parallel_size 2, 16 GPUs, with "},
-		{"DeepSeek-V3 --gpu h200 --dtype fp8 --tp 4", "the smallest layout that fits is tensor_parallel_size 8, with "},
+		{"DeepSeek-V3 --gpu h200 --dtype fp8 --tp 4", "use the smallest layout that fits, tensor_parallel_size 8, with "},
 	} {
 		args := append([]string{"model"}, strings.Fields(c.args)...)
 		o := do(t, args...)
@@ -146,14 +146,14 @@ func TestWrongModels(t *testing.T) {
 		{"unknown key of latent attention", configOf(`"q_lora_rank"`, `"o_lora_rank": 64, "q_lora_rank"`), "./c.json", "c.json:4: o_lora_rank stands for a low-rank projection, which is not supported in a deepseek_v3"},
 		{"missing key of latent attention", configOf(`"kv_lora_rank": 128, `, ``), "./c.json", "c.json: kv_lora_rank is missing; want a whole number"},
 		{"int4 weights", "", "Qwen3-8B --dtype int4", `--dtype: "int4" is not a number format; the formats are bf16, fp8, int8, fp4 (also called nvfp4) and mxfp4`},
-		{"quantized to 4 bits", configOf(`{`, `{"quantization_config": {"quant_method": "awq", "bits": 4}, `), "./c.json", "--dtype: the weights of c.json are awq by its config.json, which has no step times here; give one of bf16"},
+		{"quantized to 4 bits", configOf(`{`, `{"quantization_config": {"quant_method": "awq", "bits": 4}, `), "./c.json", "--dtype: missing, and ./c.json says awq, which is not modelled"},
 		{"negative size", configOf(`"hidden_size": 1024`, `"hidden_size": -1024`), "./c.json", "c.json:1: hidden_size is -1024; want a whole number from 1"},
 		{"fraction", configOf(`"num_hidden_layers": 8`, `"num_hidden_layers": 8.5`), "./c.json", "num_hidden_layers is 8.5; want a whole number"},
 		{"no layer with experts", configOf(`replace": 1`, `replace": 8`), "./c.json", "n_routed_experts is 16, but no layer has experts"},
 		{"more experts a token than there are", configOf(`per_tok": 2`, `per_tok": 32`), "./c.json", "num_experts_per_tok is 32, more than num_local_experts, 16"},
 		{"unknown type", configOf(`deepseek_v3`, `rwkv7`), "./c.json", `model_type is "rwkv7"; supported are llama,`},
 		{"unknown model", "", "Llama-3.1-8", `MODEL: no model is called "Llama-3.1-8"; did you mean "llama-3.1-8b"?`},
-		{"unknown GPU", "", "Qwen3-8B --gpu h1000", `--gpu: no GPU profile is called "h1000"; did you mean "h100"?`},
+		{"unknown GPU", "", "Qwen3-8B --gpu h1000", `--gpu: no GPU profile is called "h1000"; allowed are b200, h100, h200`},
 		{"KV of 4 bits", "", "Qwen3-8B --kv-cache-dtype fp4", `--kv-cache-dtype: found "fp4"; the KV cache is bf16 or fp8`},
 		{"mxfp4 without experts", "", "Qwen3-8B --dtype mxfp4", "weights are mxfp4, a format of experts, and Qwen3-8B has none"},
 		{"share", "", "Qwen3-8B --gpu-memory-utilization 1.5", "--gpu-memory-utilization: found 1.5; must be more than 0 and at most 1"},
@@ -187,7 +187,7 @@ func TestConfigSaysItsFormat(t *testing.T) {
 	if out := ok(t, "run", "s.toml", "--model", "./fp8.json"); !strings.Contains(out, "weights fp8") {
 		t.Error(out)
 	}
-	if o := do(t, "run", "s.toml", "--model", "./awq.json"); o.code != exitUsage || !strings.Contains(o.stderr, "model.dtype: the weights of awq.json are awq") {
+	if o := do(t, "run", "s.toml", "--model", "./awq.json"); o.code != exitUsage || !strings.Contains(o.stderr, "model.dtype: missing, and ./awq.json says awq") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	ok(t, "run", "s.toml", "--model", "./awq.json", "--dtype", "bf16")
@@ -204,7 +204,7 @@ func TestLayoutOfAScenario(t *testing.T) {
 	if a, b := plain.cost.Step(w), split.cost.Step(w); b >= a {
 		t.Errorf("a step of many sequences takes %v, on 8 groups %v", a, b)
 	}
-	if n := len(split.cost.Caveats()); n != 3 { // latents, experts, attention
+	if n := len(split.cost.Caveats()); n != 4 { // latents, experts, attention, the fit's extra time
 		t.Errorf("%d caveats: %q", n, split.cost.Caveats())
 	}
 }

@@ -117,8 +117,8 @@ type runSection struct {
 	AllowLivelock bool `toml:"allow_livelock"`
 }
 
-// text returns the scenario as the TOML file that reads back to it.
-func (s *scenario) text() string { return strict.Encode(*s) }
+// whole returns the scenario as the TOML file that reads back to it.
+func (s *scenario) whole() string { return strict.Encode(*s) }
 
 // hash returns the SHA-256 of the scenario's text, in which files count by
 // their names and not by their folders, so that it's the same on every machine.
@@ -127,7 +127,7 @@ func (s *scenario) hash() string {
 	for _, path := range []*string{&c.Workload.Trace, &c.Hardware.GPU, &c.Model.Name} {
 		*path = filepath.Base(*path)
 	}
-	return digest(c.text())
+	return digest(c.whole())
 }
 
 // digest returns the SHA-256 of text, in hexadecimal.

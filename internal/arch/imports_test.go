@@ -43,7 +43,7 @@ func libraries() map[string][]string {
 		"github.com/spf13/cobra":               {"cmd/servesim"},
 		"github.com/spf13/pflag":               {"cmd/servesim"},
 		"golang.org/x/term":                    {"cmd/servesim"},
-		"gonum.org/v1/gonum/stat/distuv":       {},
+		"gonum.org/v1/gonum/stat/distuv":       {"sim/workload"},
 		"gonum.org/v1/gonum/stat/combin":       {},
 		"gonum.org/v1/gonum/stat":              {},
 		"gonum.org/v1/gonum/mathext":           {},

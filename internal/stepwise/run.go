@@ -21,7 +21,9 @@ type request struct {
 	limit    int   // tokens it will generate
 	emitted  int   // tokens generated
 	computed int   // tokens whose KV is held
-	decoding bool  // its prompt is done
+	reached  int   // tokens whose KV was held at some time
+	patience sim.Time
+	decoding bool // its prompt is done
 	blocks   blockTable
 	last     sim.Time // instant of its latest token
 	arrived  bool
@@ -88,6 +90,10 @@ func (r *run) book(w workload.Request) {
 		patience, q.rec.Outcome = t, observe.TimedOut
 	}
 	deadline := w.Arrival.Add(patience)
+	q.patience = sim.MaxTime
+	if patience > 0 {
+		q.patience = deadline
+	}
 	if patience == 0 || sent < deadline {
 		r.insert(event{sent, q, false})
 	}
@@ -114,16 +120,17 @@ func (r *run) loop() error {
 		if err := r.deliver(r.now); err != nil {
 			return err
 		}
-		running, waiting := 0, 0
 		plan := r.sched.plan()
-		running, waiting = r.sched.counts()
+		rec := r.describe(plan)
+		if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
+			return r.finish(engine.ReasonHorizon)
+		}
 		if err := r.note(plan); err != nil {
 			return err
 		}
 		if len(plan.items) > 0 {
-			past, err := r.step(plan, running, waiting)
-			if err != nil || past {
-				return errors.Join(err, r.finish(past))
+			if err := r.step(plan, rec); err != nil {
+				return err
 			}
 			continue
 		}
@@ -132,10 +139,10 @@ func (r *run) loop() error {
 		}
 		r.dropStale()
 		if len(r.events) == 0 {
-			return r.finish(false)
+			return r.finish(engine.ReasonBlocked)
 		}
 		if h := sim.Time(r.cfg.Horizon); h > 0 && r.events[0].at > h {
-			return r.finish(true)
+			return r.finish(engine.ReasonHorizon)
 		}
 		r.now = r.events[0].at
 	}
@@ -198,8 +205,11 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 	if r.reactive == nil {
 		return nil
 	}
-	if o == observe.Completed || o == observe.Rejected {
+	switch {
+	case o == observe.Completed || o == observe.Rejected:
 		t = t.Add(q.rec.Response)
+	case q.patience != sim.MaxTime:
+		t = max(t, q.patience)
 	}
 	if next, ok := r.reactive.Done(q.rec.ID, t); ok {
 		r.book(next)
@@ -210,6 +220,9 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 // note takes in what planning changed at once.
 func (r *run) note(p plan) error {
 	r.lost += len(p.preempted)
+	for _, q := range p.preempted {
+		q.rec.Preemptions++
+	}
 	for _, d := range p.dropped {
 		if err := r.end(d.r, r.now, observe.Rejected, d.reason); err != nil {
 			return err
@@ -218,34 +231,42 @@ func (r *run) note(p plan) error {
 	return nil
 }
 
-// step runs the planned step. past is true, and nothing has run, if it would
-// pass the horizon.
-func (r *run) step(p plan, running, waiting int) (past bool, err error) {
-	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
-		Preempted: int32(r.lost), BlocksUsed: r.sched.used()}
+// describe returns the record of the planned step, without its gaps.
+func (r *run) describe(p plan) observe.StepRun {
+	running, waiting := r.sched.counts()
+	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting), BlocksUsed: r.sched.used()}
 	var w gpu.Work
 	for _, it := range p.items {
-		if it.decode {
+		c, s := int64(it.tokens), int64(it.start)
+		if it.decode || it.lostDecode {
 			w.DecodeSeqs++
-			w.DecodeKV += int64(it.r.known())
+			w.DecodeKV += s + 1
 			w.Samples++
+		} else {
+			w.PrefillTokens += c
+			w.PrefillSeqs++
+			w.PrefillPairs += c*s + c*(c+1)/2
+		}
+		if it.decode {
+			rec.Decodes++
+			rec.DecodeKV += s + 1
 			continue
 		}
-		c, s := int64(it.tokens), int64(it.start)
-		w.PrefillTokens += c
-		w.PrefillSeqs++
-		w.PrefillPairs += c*s + c*(c+1)/2
 		if it.last {
 			w.Samples++
 		}
-		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: it.r.rec.Preemptions > 0})
+		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: int(s) < it.r.reached})
 	}
-	rec.First, rec.Decodes, rec.DecodeKV = r.cfg.Cost.Step(w), int32(w.DecodeSeqs), w.DecodeKV
+	if len(p.items) > 0 {
+		rec.First = r.cfg.Cost.Step(w)
+	}
+	return rec
+}
+
+// step runs the planned step, of which rec is the record.
+func (r *run) step(p plan, rec observe.StepRun) error {
 	end := r.now.Add(rec.First)
-	if h := sim.Time(r.cfg.Horizon); h > 0 && end > h {
-		return true, nil
-	}
-	r.lost = 0
+	rec.Preempted, r.lost = int32(r.lost), 0
 	for _, it := range p.items {
 		if !it.decode && it.r.rec.Scheduled == observe.Never {
 			it.r.rec.Scheduled = r.now
@@ -255,13 +276,13 @@ func (r *run) step(p plan, running, waiting int) (past bool, err error) {
 		}
 	}
 	if err := r.cfg.Sink.Step(&rec); err != nil {
-		return false, err
+		return err
 	}
 	if err := r.deliver(end - 1); err != nil {
-		return false, err
+		return err
 	}
 	r.now = end
-	return false, r.apply(p)
+	return r.apply(p)
 }
 
 // apply gives the sequences of p that are still there what they computed.
@@ -273,6 +294,8 @@ func (r *run) apply(p plan) error {
 			continue
 		}
 		q.rec.Computed += int64(it.tokens)
+		q.rec.Recomputed += int64(max(0, min(q.reached, it.start+it.tokens)-it.start))
+		q.reached = max(q.reached, it.start+it.tokens)
 		if it.ghost {
 			q.computed = it.tokens
 			continue
@@ -296,18 +319,22 @@ func (r *run) apply(p plan) error {
 	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
 	for _, q := range done {
 		r.sched.remove(q)
-		if err := r.end(q, r.now, observe.Completed, ""); err != nil {
+		outcome := observe.Completed
+		if r.now.Add(q.rec.Response) > q.patience {
+			outcome = q.rec.Outcome // the answer reaches a client that is gone
+		}
+		if err := r.end(q, r.now, outcome, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// finish ends what is left, in order of ID.
-func (r *run) finish(horizon bool) error {
-	end, reason := r.now, engine.ReasonBlocked
-	if horizon {
-		end, reason = sim.Time(r.cfg.Horizon), engine.ReasonHorizon
+// finish ends what is left for the reason given, in order of ID.
+func (r *run) finish(reason string) error {
+	end := r.now
+	if r.cfg.Horizon > 0 {
+		end = sim.Time(r.cfg.Horizon)
 		if err := r.deliver(end); err != nil {
 			return err
 		}

@@ -31,6 +31,9 @@ type engine struct {
 	run      observe.StepRun
 	lost     int32 // preemptions since the last step
 	blocked  bool  // some request can never be served
+	ctx      context.Context
+	since    sim.Time // the instant of the latest fact
+	facing   int      // facts of that instant
 
 	requestDraws, responseDraws sim.Family
 	draw                        rand.PCG
@@ -48,13 +51,20 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	e := &engine{cfg: c, policy: policy,
+	e := &engine{cfg: c, policy: policy, ctx: ctx,
 		requestDraws: c.Seed.Family("network.request"), responseDraws: c.Seed.Family("network.response")}
-	if err := e.loop(ctx); err != nil {
+	if err := e.loop(); err != nil {
 		return fmt.Errorf("at %v: %w", e.now, err)
 	}
 	return nil
 }
+
+// pollEvery is how many turns go by between looks at the context.
+const pollEvery = 4096
+
+// maxStanding is the number of facts at one instant, beside one for each live
+// request, after which a closed loop is held to stand still.
+const maxStanding = 1 << 20
 
 // open takes the first request, or, of a closed loop, all that wait for nobody.
 func (e *engine) open() error {
@@ -78,27 +88,18 @@ func (e *engine) open() error {
 }
 
 // loop is the engine: hear the facts, choose, run what was chosen.
-func (e *engine) loop(ctx context.Context) error {
+func (e *engine) loop() error {
 	if err := e.open(); err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if i%pollEvery == 0 && e.ctx.Err() != nil {
+			return context.Cause(e.ctx)
 		}
 		if err := e.deliver(e.now, false); err != nil {
 			return err
 		}
-		step := e.policy.Plan()
-		if err := e.note(step); err != nil {
-			return err
-		}
-		ended, err := false, error(nil)
-		if step.Empty() {
-			ended, err = e.wait(step)
-		} else {
-			ended, err = e.execute(step)
-		}
+		ended, err := e.turn(e.policy.Plan())
 		if err != nil {
 			return err
 		}
@@ -106,6 +107,25 @@ func (e *engine) loop(ctx context.Context) error {
 			return e.finish()
 		}
 	}
+}
+
+// turn runs the planned step, or waits if it is empty. ended is true, and
+// nothing of the plan has come about, if the run is over.
+func (e *engine) turn(step *scheduler.Step) (ended bool, err error) {
+	if step.Empty() {
+		if err := e.note(step); err != nil {
+			return false, err
+		}
+		return e.wait(step)
+	}
+	p, k, err := e.stretch(step)
+	if err != nil || k == 0 {
+		return k == 0, err
+	}
+	if err := e.note(step); err != nil {
+		return false, err
+	}
+	return false, e.execute(step, p, k)
 }
 
 // note takes in what planning step changed at once.
@@ -117,7 +137,7 @@ func (e *engine) note(step *scheduler.Step) error {
 		}
 		l.place = engaged
 		l.rec.Preemptions++
-		l.rec.Recomputed += int64(loss.Tokens)
+		l.reached = max(l.reached, loss.Tokens)
 	}
 	e.lost += int32(len(step.Preempted))
 	for _, h := range step.Stalled {
@@ -157,8 +177,11 @@ func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
 // finish ends what is left when the run is over, in order of ID.
 func (e *engine) finish() error {
 	end, reason := e.now, ReasonBlocked
-	if h := sim.Time(e.cfg.Horizon); h > 0 && !e.blocked {
-		end, reason = h, ReasonHorizon
+	if h := sim.Time(e.cfg.Horizon); h > 0 {
+		end = h
+		if !e.blocked {
+			reason = ReasonHorizon
+		}
 		if err := e.deliver(h, true); err != nil {
 			return err
 		}
@@ -191,6 +214,10 @@ func work(step *scheduler.Step) gpu.Work {
 	w := gpu.Work{DecodeSeqs: int64(step.Decodes), DecodeKV: step.DecodeKV, Samples: int64(step.Decodes)}
 	for i := range step.Shares {
 		s := &step.Shares[i]
+		if s.Decode {
+			w.DecodeSeqs, w.DecodeKV, w.Samples = w.DecodeSeqs+1, w.DecodeKV+int64(s.Start)+1, w.Samples+1
+			continue
+		}
 		w.AddChunk(int64(s.Start), int64(s.Tokens), s.Last)
 	}
 	return w

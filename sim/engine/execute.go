@@ -11,21 +11,16 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// execute runs the planned step as often as it repeats before something
-// changes. ended is true, and nothing has run, if it would pass the horizon.
-func (e *engine) execute(step *scheduler.Step) (ended bool, err error) {
-	p, k, err := e.stretch(step)
-	if err != nil || k == 0 {
-		return k == 0, err
-	}
+// execute runs the planned step k times, whose durations are those of p.
+func (e *engine) execute(step *scheduler.Step, p gpu.Progression, k int64) error {
 	span := total(p, k)
 	if e.now > sim.MaxTime-sim.Time(span) {
-		return false, fmt.Errorf("the run lasts longer than the 106 days that can be counted")
+		return fmt.Errorf("the run lasts longer than the 106 days that can be counted")
 	}
 	end := e.now.Add(span)
 	e.describe(step, p, k)
 	if err := e.elapse(step, p, k, end); err != nil {
-		return false, err
+		return err
 	}
 	done := e.policy.Advance(k)
 	e.run.BlocksUsed = e.policy.Peak()
@@ -33,10 +28,10 @@ func (e *engine) execute(step *scheduler.Step) (ended bool, err error) {
 		e.chunk(&step.Shares[i], end)
 	}
 	if err := e.cfg.Sink.Step(&e.run); err != nil {
-		return false, err
+		return err
 	}
 	e.now = end
-	return false, e.complete(done)
+	return e.complete(done)
 }
 
 // stretch returns the durations of the step's repetitions and how many of them
@@ -152,12 +147,14 @@ func (e *engine) elapse(step *scheduler.Step, p gpu.Progression, k int64, end si
 func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	l := &e.live[s.Seq]
 	e.run.Chunks = append(e.run.Chunks, observe.Chunk{
-		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: l.rec.Preemptions > 0,
+		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: s.Start < l.reached,
 	})
 	if l.place == departed {
 		return
 	}
 	l.rec.Computed += int64(s.Tokens)
+	l.rec.Recomputed += int64(max(0, min(l.reached, s.Start+s.Tokens)-s.Start))
+	l.reached = max(l.reached, s.Start+s.Tokens)
 	if !s.Last {
 		return
 	}
@@ -182,7 +179,9 @@ func (e *engine) complete(done []scheduler.Handle) error {
 		if l.place == grouped {
 			e.settle(h, l)
 		}
-		l.rec.Outcome = observe.Completed
+		if l.patience == observe.Never || e.now.Add(l.rec.Response) <= l.patience {
+			l.rec.Outcome = observe.Completed
+		}
 		if err := e.emit(h, e.now); err != nil {
 			return err
 		}

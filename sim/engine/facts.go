@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,9 +54,12 @@ func (e *engine) pull() error {
 
 // book makes r live and books its facts.
 func (e *engine) book(r *workload.Request) error {
+	if r.Prompt < 1 || r.Output < 1 || r.Cancel < 0 {
+		return fmt.Errorf("request %d has a prompt of %d tokens, an output of %d and a patience of %v; lengths are 1 or more, and patience is not negative", r.ID, r.Prompt, r.Output, r.Cancel)
+	}
 	h := e.alloc()
 	l := &e.live[h]
-	*l = live{place: outside, rec: observe.Request{
+	*l = live{place: outside, patience: observe.Never, rec: observe.Request{
 		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
 		Arrival: r.Arrival, Sent: observe.Never, Scheduled: observe.Never,
 		First: observe.Never, Last: observe.Never, End: observe.Never,
@@ -82,6 +86,7 @@ func (e *engine) book(r *workload.Request) error {
 		e.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
 	}
 	if patience > 0 {
+		l.patience = deadline
 		e.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
 	}
 	// Until the request ends, Outcome holds what its deadline would make of it.
@@ -115,9 +120,15 @@ func (e *engine) nextFact() (t sim.Time, ok bool, err error) {
 // deliver makes every fact up to instant until true. With inStep, a step is
 // under way, and the policy must not hear of who left before it ends.
 func (e *engine) deliver(until sim.Time, inStep bool) error {
-	for {
+	for n := 1; ; n++ {
 		t, ok, err := e.nextFact()
 		if err != nil || !ok || t > until {
+			return err
+		}
+		if n%pollEvery == 0 && e.ctx.Err() != nil {
+			return context.Cause(e.ctx)
+		}
+		if err := e.standing(t); err != nil {
 			return err
 		}
 		f := e.facts.Pop()
@@ -130,6 +141,18 @@ func (e *engine) deliver(until sim.Time, inStep bool) error {
 			return err
 		}
 	}
+}
+
+// standing counts the facts of instant t, and reports those that would never
+// let time move: calls of a closed loop that end when they are made.
+func (e *engine) standing(t sim.Time) error {
+	if t != e.since {
+		e.since, e.facing = t, 0
+	}
+	if e.facing++; e.reactive == nil || e.facing <= maxStanding+len(e.live) {
+		return nil
+	}
+	return fmt.Errorf("at %v more than %d calls were made and ended at once: every call of the closed loop is rejected, and its user calls again without think time", t, maxStanding)
 }
 
 // arrive hands the request h, which reaches the engine at t, to the policy, or
@@ -203,6 +226,8 @@ func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
 	seen := t
 	if l.rec.Outcome == observe.Completed || l.rec.Outcome == observe.Rejected {
 		seen = t.Add(l.rec.Response)
+	} else if l.patience > t {
+		seen = l.patience // the answer was on its way when the client gave up
 	}
 	r, ok := e.reactive.Done(l.rec.ID, seen)
 	if !ok {

@@ -105,7 +105,7 @@ func run(t *testing.T, c engine.Config) *kept {
 }
 
 // failing runs c, which ends with an error, and returns what it says.
-func failing(t *testing.T, ctx context.Context, c engine.Config) (error, *kept) {
+func failing(t *testing.T, ctx context.Context, c engine.Config) (*kept, error) {
 	t.Helper()
 	k := &kept{}
 	if c.Sink == nil {
@@ -115,5 +115,5 @@ func failing(t *testing.T, ctx context.Context, c engine.Config) (error, *kept) 
 	if err == nil {
 		t.Fatal("the run ends without an error")
 	}
-	return err, k
+	return k, err
 }

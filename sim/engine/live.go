@@ -22,14 +22,16 @@ const (
 // grouped request, emitted and the fields of rec that grow with each token are
 // those it joined with; settle brings them up to date.
 type live struct {
-	rec     observe.Request
-	limit   int32 // tokens it will generate
-	emitted int32
-	join    int64    // group steps done when it joined
-	gapFrom int64    // its longest gap since this group step is the group's
-	last    sim.Time // instant of its latest token; of a grouped one, only if odd
-	odd     bool     // grouped, but its latest token is not the group's latest
-	place   place
+	rec      observe.Request
+	limit    int32    // tokens it will generate
+	reached  int32    // tokens whose KV was held at some time
+	patience sim.Time // instant at which its client gives up; observe.Never if it does not
+	emitted  int32
+	join     int64    // group steps done when it joined
+	gapFrom  int64    // its longest gap since this group step is the group's
+	last     sim.Time // instant of its latest token; of a grouped one, only if odd
+	odd      bool     // grouped, but its latest token is not the group's latest
+	place    place
 }
 
 // group is the engine's view of the decoding sequences that run in step.
@@ -38,6 +40,7 @@ type group struct {
 	members int32    // grouped requests
 	last    sim.Time // instant of the latest token of every member that is not odd
 	history history
+	keep    int // gaps in history at which to look for those that nobody needs
 	odd     []scheduler.Handle
 }
 
@@ -124,16 +127,17 @@ func (e *engine) tick(k int64, end sim.Time, first, inc sim.Duration) {
 	}
 	g.steps += k
 	g.last = end
-	if len(g.history.at) > maxHistory {
+	if len(g.history.at) > g.keep {
 		e.trim()
 	}
 }
 
-// maxHistory is the number of gaps that are kept before those that no member
-// needs are looked for.
-const maxHistory = 1 << 14
+// fewGaps is the number of gaps that are kept without looking for those that no
+// member needs.
+const fewGaps = 1 << 10
 
-// trim drops the gaps that ended before every member joined.
+// trim drops the gaps that ended before every member joined, and looks again
+// when twice as many are kept, so that its cost stays small a step.
 func (e *engine) trim() {
 	from := e.group.steps
 	for i := range e.live {
@@ -142,4 +146,5 @@ func (e *engine) trim() {
 		}
 	}
 	e.group.history.forget(from)
+	e.group.keep = max(fewGaps, 2*len(e.group.history.at))
 }

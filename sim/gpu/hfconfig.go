@@ -31,10 +31,7 @@ func readHFConfig(file string, text []byte) (*Model, error) {
 	if !ok {
 		return nil, errors.Join(c.faults...)
 	}
-	m := Model{Schema: schema, Name: filepath.Base(filepath.Dir(file))}
-	if m.Name == "." || m.Name == string(filepath.Separator) {
-		m.Name = filepath.Base(file)
-	}
+	m := Model{Schema: schema, Name: folderName(file)}
 	if name, ok := c.keys["_name_or_path"].(string); ok && name != "" {
 		m.Name = name
 	}
@@ -46,6 +43,28 @@ func readHFConfig(file string, text []byte) (*Model, error) {
 		return nil, err
 	}
 	return &m, m.check(file)
+}
+
+// folderName returns the name of the folder that file is in, which is what a model
+// whose config.json doesn't say is called, or that of the file itself if the
+// folder has none.
+func folderName(file string) string {
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		whole = file
+	}
+	if name := filepath.Base(filepath.Dir(whole)); name != "." && name != string(filepath.Separator) {
+		return name
+	}
+	return filepath.Base(file)
+}
+
+// found writes a value of a config.json as an error quotes it.
+func found(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("the string %q", s)
+	}
+	return fmt.Sprint(v)
 }
 
 // hfConfig is a config.json being read.
@@ -106,7 +125,7 @@ func (c *hfConfig) flag(key string, missing bool) bool {
 	case bool:
 		return v
 	}
-	c.fault(key, "is %v; want true or false", c.keys[key])
+	c.fault(key, "is %s; want true or false", found(c.keys[key]))
 	return missing
 }
 
@@ -126,7 +145,7 @@ func (c *hfConfig) count(key string, missing int64) int64 {
 			return n
 		}
 	}
-	c.fault(key, "is %v; want %s", c.keys[key], r)
+	c.fault(key, "is %s; want %s", found(c.keys[key]), r)
 	return 1
 }
 

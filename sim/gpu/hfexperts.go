@@ -69,14 +69,14 @@ func (c *hfConfig) sparsity(kind hfType) sparsity {
 func (c *hfConfig) layers(key string) []int64 {
 	list, ok := c.keys[key].([]any)
 	if !ok && c.keys[key] != nil {
-		c.fault(key, "is %v; want a list of layers, from 0", c.keys[key])
+		c.fault(key, "is %s; want a list of layers, from 0", found(c.keys[key]))
 	}
 	var out []int64
 	for _, v := range list {
 		text, _ := v.(json.Number)
 		n, err := text.Int64()
 		if err != nil || n < 0 {
-			c.fault(key, "has %v; want numbers of layers, from 0", v)
+			c.fault(key, "has %s; want numbers of layers, from 0", found(v))
 			return nil
 		}
 		out = append(out, n)

@@ -1,9 +1,6 @@
 package gpu
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // weightFormat returns what a config.json says its weights are: a Format if
 // servesim has it, else the word that the config has for it, or "" if it says
@@ -61,17 +58,4 @@ func quantization(q map[string]any) string {
 		return "an unnamed quantization"
 	}
 	return method
-}
-
-// DefaultWeights returns the format that the weights of m are stored in, bf16 if
-// nothing is said of them. The error says that servesim has no such format.
-func (m *Model) DefaultWeights() (Format, error) {
-	if m.WeightFormat == "" {
-		return BF16, nil
-	}
-	f, err := ParseFormat(m.WeightFormat)
-	if err != nil {
-		return "", fmt.Errorf("the weights of %s are %s by its config.json, which has no step times here; give one of bf16, fp8, int8, fp4 and mxfp4 to compute with that instead", m.Name, m.WeightFormat)
-	}
-	return f, nil
 }

@@ -6,7 +6,7 @@ import "strings"
 func (c *hfConfig) windows(m *Model, kind hfType) {
 	layers, listed := c.keys["layer_types"].([]any)
 	if v := c.keys["layer_types"]; v != nil && !listed {
-		c.fault("layer_types", "is %v; want a list", v)
+		c.fault("layer_types", "is %s; want a list", found(v))
 	}
 	full := int64(0)
 	for _, l := range layers {

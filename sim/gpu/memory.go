@@ -70,7 +70,7 @@ func NewLedger(s Setup, o MemoryOptions) (*Ledger, error) {
 	}
 	if why := l.shortfall(o); why != "" {
 		return nil, fmt.Errorf("%s in %s with %s KV does not fit on %s: %s; %s",
-			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.smallestFit(o))
+			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.advice(o, l))
 	}
 	return l, nil
 }

@@ -154,6 +154,7 @@ func TestLedgerLaws(t *testing.T) {
 
 func TestLedgerFaults(t *testing.T) {
 	big := mustSetup(t, "h100", "Llama-3.1-405B", 1, BF16, BF16, "vllm")
+	small := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
 	tight := mustSetup(t, "h100", "Llama-3.1-70B", 1, FP8, FP8, "vllm")
 	for _, c := range []struct {
 		name string
@@ -166,7 +167,9 @@ func TestLedgerFaults(t *testing.T) {
 			"leave -739.59 GB for KV", "even tensor_parallel_size 8 leaves -26.47 GB for KV on each GPU; use a smaller number format"}},
 		{"70B", tight, func(o *MemoryOptions) { o.MaxModelLen = 131072 }, []string{"Llama-3.1-70B in fp8 with fp8 KV does not fit on one h100",
 			"and 131072 tokens take 21.47 GB",
-			"the smallest layout that fits is tensor_parallel_size 2"}},
+			"use the smallest layout that fits, tensor_parallel_size 2", "set max_model_len to 9488 or less, or"}},
+		{"little memory", small, func(o *MemoryOptions) { o.GPUMemoryUtilization = 0.05 }, []string{"; set gpu_memory_utilization to 0.21 or more, or use the smallest layout"}},
+		{"very long", small, func(o *MemoryOptions) { o.MaxModelLen = 10_000_000 }, []string{"; set max_model_len to "}},
 		{"utilization", big, func(o *MemoryOptions) { o.GPUMemoryUtilization = math.NaN() }, []string{"gpu_memory_utilization is NaN; want a share above 0 and at most 1"}},
 		{"two at once", big, func(o *MemoryOptions) { o.BlockSize, o.MaxNumSeqs = 0, -1 }, []string{"block_size is 0; want 1", "max_num_seqs is -1; want 1"}},
 		{"override name", big, func(o *MemoryOptions) { o.Overrides = map[string]int64{"weight": 1} }, []string{`no item "weight"; did you mean "weights"?`}},

@@ -55,32 +55,34 @@ type Model struct {
 
 	// WeightFormat is what the weights are stored in: a Format, empty if nothing is
 	// said of it, or another word that a config.json has, such as awq. A Setup has
-	// its own; DefaultWeights makes one of this.
+	// its own.
 	WeightFormat string `toml:"weight_format" want:"optional"`
 }
 
 // LoadModel reads the model that ships under name or has it among its Hugging
 // Face ids, both in any case; otherwise, if name holds a / or ends in .toml or
 // .json, the file at that path: TOML in the form of package models, or a
-// Hugging Face config.json. The error joins every fault of the file.
+// Hugging Face config.json, or a folder with one. The error joins every fault of the file.
 func LoadModel(name string) (*Model, error) {
 	if m, err := shippedModel(name); m != nil || err != nil {
 		return m, err
 	}
 	known := ModelNames()
-	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
-	if !isPath(name) && !isJSON {
+	if !isPath(name) {
 		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
 			name, strict.Unlike(strings.ToLower(name), known))
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "config.json")
+	}
 	text, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) && !isJSON && !strings.EqualFold(filepath.Ext(name), ".toml") {
+	if errors.Is(err, os.ErrNotExist) && !isFile(name) {
 		return nil, fmt.Errorf("no model has the id %q, and no file is there; the models are %s; for any other give the path of its config.json",
 			name, strings.Join(known, ", "))
 	} else if err != nil {
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
-	if isJSON {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
 		return readHFConfig(name, text)
 	}
 	return readModel(name, string(text))
@@ -122,8 +124,8 @@ func readModel(file, text string) (*Model, error) {
 	if err := decode(file, text, &m, strict.Where(file, text)); err != nil {
 		return nil, err
 	}
-	_, err := m.DefaultWeights()
-	if err != nil {
+	var err error
+	if _, wrong := ParseFormat(m.WeightFormat); wrong != nil && m.WeightFormat != "" {
 		err = fmt.Errorf("%s: weight_format is %q; want one of bf16, fp8, int8, fp4 and mxfp4", file, m.WeightFormat)
 	}
 	if err := errors.Join(m.check(file), err); err != nil {

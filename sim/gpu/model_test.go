@@ -63,7 +63,7 @@ func TestModelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, shared_expert_intermediate_size, num_dense_layers, sliding_window, num_sliding_layers, q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim, weight_format\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
+		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; did you mean \"num_hidden_layers\"?\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
 		{"num_attention_heads = 32", "num_attention_heads = 30", "m.toml: num_attention_heads is 30, not a multiple of num_key_value_heads, 8"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers: found 0; must be a whole number from 1 to 1073741824"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 1000000", "m.toml: num_hidden_layers is 1000000; want at most 10000"},
@@ -83,7 +83,8 @@ func TestModelFaults(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"llama-3.1-7b": "did you mean",
+		"llama-3.1-7b": "allowed are deepseek-r1", // a number that no model has is no slip of the pen
+		"lama-3.1-8b":  `did you mean "llama-3.1-8b"?`,
 		"some/Model":   `no model has the id "some/Model", and no file is there`,
 		"none.json":    "none.json",
 	} {

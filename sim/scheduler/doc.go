@@ -10,6 +10,12 @@
 // Decoding sequences are not touched each step. They form a group with one
 // step counter; a sequence's progress is the difference between the counter and
 // its value when the sequence joined. Work a step is therefore proportional to
-// what changes, except in a step that preempts, which walks the batch as the
-// engine does.
+// what changes, except where the order of the batch matters (a step that
+// preempts or cannot serve every decode, V0 with an unfinished prompt, V0's
+// priorities), which is walked as the engine does.
+//
+// Schedules are those of synchronous scheduling, in which a call sees the
+// result of the step before. With asynchronous scheduling the real engine plans
+// one step ahead of that: an arrival may wait a step longer, and blocks return a
+// step later. Only the overlap of its host time is modelled, in the cost of a step.
 package scheduler

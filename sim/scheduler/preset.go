@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -29,7 +30,7 @@ func Presets() []Preset {
 	v11.Unchunked, v11.Victim = UnchunkedSkip, VictimGhost
 	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
 	head := v20
-	head.Victim = VictimShift
+	head.Victim, head.RefuseFullPrompt = VictimShift, true
 	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return []Preset{
@@ -66,21 +67,34 @@ func (d Device) large() bool {
 	return d.MemoryBytes >= 70*(1<<30) && !strings.Contains(strings.ToLower(d.Name), "a100")
 }
 
+// ChunkedPrefill returns the default of enable_chunked_prefill for a model of
+// maxModelLen tokens: V1 has it on, V0 only for models of more than 32,768.
+func (p Preset) ChunkedPrefill(maxModelLen int32) bool {
+	if p.Config.Policy == VLLMV0 {
+		return maxModelLen > 32768
+	}
+	return p.Config.EnableChunkedPrefill
+}
+
 // Limits returns the defaults of p for max_num_batched_tokens and max_num_seqs
 // when serving (the API server's, not those of the offline LLM class), on
 // device d, for a model of maxModelLen tokens and with chunked prefill as
-// given. Source: vLLM's get_batch_defaults; for V0, v0.8.5's SchedulerConfig.
-func (p Preset) Limits(d Device, maxModelLen int32, chunked bool) (maxNumBatchedTokens, maxNumSeqs int32) {
+// given. If givenSeqs is not 0, it is the max_num_seqs that the user set, which
+// bounds the tokens too. Source: vLLM's get_batch_defaults; for V0, v0.8.5's
+// SchedulerConfig.
+func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int32) (maxNumBatchedTokens, maxNumSeqs int32) {
 	if p.Config.Policy == VLLMV0 {
-		if chunked {
-			return 2048, 256
+		tokens := int32(2048)
+		if !chunked {
+			tokens = max(maxModelLen, tokens)
 		}
-		return max(maxModelLen, 2048), 256
+		return tokens, cmp.Or(givenSeqs, 256)
 	}
 	tokens, seqs := int32(2048), int32(256)
 	if d.large() {
 		tokens, seqs = 8192, 1024
 	}
+	seqs = cmp.Or(givenSeqs, seqs)
 	if !chunked {
 		tokens = max(tokens, maxModelLen)
 	}

@@ -31,6 +31,8 @@ type Share struct {
 	// step still computes it, and the result is lost (vLLM V1 up to v0.11,
 	// priority policy).
 	Ghost bool
+	// Decode tells that a ghost is the token of a decode, not part of a prompt.
+	Decode bool
 }
 
 // Loss is what a preemption costs: the Tokens whose KV was dropped. Emitted is

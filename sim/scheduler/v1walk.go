@@ -113,7 +113,7 @@ func (p *v1) haunt(h Handle) {
 			return
 		}
 	}
-	p.step.Shares = append(p.step.Shares, Share{Seq: h, Start: s.computed, Tokens: 1, Ghost: true})
+	p.step.Shares = append(p.step.Shares, Share{Seq: h, Start: s.computed, Tokens: 1, Ghost: true, Decode: true})
 }
 
 // preempt drops the running sequence h and puts it back in the queue.
