@@ -50,7 +50,7 @@ func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
 	} else {
-		settle(&e.AsyncScheduling, p.AsyncScheduling)
+		settle(&e.AsyncScheduling, c.AsyncScheduling)
 	}
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
@@ -117,6 +117,7 @@ func (e *engineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	c.EnableChunkedPrefill = *e.EnableChunkedPrefill
 	c.LongPrefillTokenThreshold = *e.LongPrefillTokenThreshold
 	c.SchedulingPolicy = *e.SchedulingPolicy
+	c.AsyncScheduling = value(e.AsyncScheduling)
 	adopt(&c.Watermark, e.Watermark)
 	adopt(&c.ReserveFullISL, e.ReserveFullISL)
 	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)

@@ -208,6 +208,7 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	c.RefuseFullPrompt = rapid.Bool().Draw(t, "refuse full prompt")
 	if c.Policy == scheduler.VLLMV1 {
 		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
+		c.AsyncScheduling, c.WastesLastStep = rapid.Bool().Draw(t, "async"), false
 		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
 	}
 	return c

@@ -26,8 +26,8 @@ type request struct {
 	decoding bool // its prompt is done
 	blocks   blockTable
 	last     sim.Time // instant of its latest token
-	arrived  bool
-	gone     bool
+	gone     bool     // its record is out
+	ended    bool     // it has all its tokens, but the scheduler has yet to see it
 }
 
 // known is the number of tokens whose content is known.
@@ -50,6 +50,9 @@ type run struct {
 	live     []*request
 	rank     int64
 	lost     int
+	news     []event    // what the scheduler is to hear of, in order of time
+	seen     sim.Time   // instant up to which the next plan knows what happened
+	unseen   []*request // asynchronous scheduling: what ended in the last step
 }
 
 // Run does what engine.Run does.
@@ -120,6 +123,7 @@ func (r *run) loop() error {
 		if err := r.deliver(r.now); err != nil {
 			return err
 		}
+		r.tell()
 		plan := r.sched.plan()
 		rec := r.describe(plan)
 		if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
@@ -134,7 +138,9 @@ func (r *run) loop() error {
 			}
 			continue
 		}
-		if len(plan.preempted)+len(plan.dropped) > 0 {
+		r.release()
+		if r.seen < r.now || len(plan.preempted)+len(plan.dropped) > 0 {
+			r.seen = r.now
 			continue
 		}
 		r.dropStale()
@@ -145,6 +151,7 @@ func (r *run) loop() error {
 			return r.finish(engine.ReasonHorizon)
 		}
 		r.now = r.events[0].at
+		r.seen = r.now
 	}
 }
 
@@ -162,7 +169,7 @@ func (r *run) deliver(until sim.Time) error {
 		r.events = r.events[1:]
 		var err error
 		if ev.deadline {
-			r.sched.remove(ev.r)
+			r.news = append(r.news, ev)
 			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
 		} else {
 			err = r.arrive(ev.r, ev.at)
@@ -176,7 +183,7 @@ func (r *run) deliver(until sim.Time) error {
 
 // arrive queues q, or rejects it.
 func (r *run) arrive(q *request, t sim.Time) error {
-	q.rec.Sent, q.arrived = t, true
+	q.rec.Sent = t
 	q.limit = min(int(q.rec.Wanted), int(r.cfg.Scheduler.OutputLimit(q.rec.Prompt)))
 	if q.limit < 1 {
 		return r.end(q, t, observe.Rejected, engine.ReasonModelLen)
@@ -186,8 +193,30 @@ func (r *run) arrive(q *request, t sim.Time) error {
 	}
 	q.rank = r.rank
 	r.rank++
-	r.sched.add(q)
+	r.news = append(r.news, event{at: t, r: q})
 	return nil
+}
+
+// tell hands the scheduler the news up to the instant that its next plan knows.
+func (r *run) tell() {
+	for len(r.news) > 0 && r.news[0].at <= r.seen {
+		if n := r.news[0]; n.deadline {
+			if !n.r.ended {
+				r.sched.remove(n.r)
+			}
+		} else {
+			r.sched.add(n.r)
+		}
+		r.news = r.news[1:]
+	}
+}
+
+// release lets the scheduler see what ended before the last step.
+func (r *run) release() {
+	for _, q := range r.unseen {
+		r.sched.remove(q)
+	}
+	r.unseen = nil
 }
 
 // end writes the record of q.
@@ -224,6 +253,9 @@ func (r *run) note(p plan) error {
 		q.rec.Preemptions++
 	}
 	for _, d := range p.dropped {
+		if d.r.gone {
+			continue
+		}
 		if err := r.end(d.r, r.now, observe.Rejected, d.reason); err != nil {
 			return err
 		}
@@ -271,7 +303,7 @@ func (r *run) step(p plan, rec observe.StepRun) error {
 		if !it.decode && it.r.rec.Scheduled == observe.Never {
 			it.r.rec.Scheduled = r.now
 		}
-		if it.decode || it.last && it.r.rec.First != observe.Never {
+		if !it.r.gone && (it.decode || it.last && it.r.rec.First != observe.Never) {
 			rec.Gaps = append(rec.Gaps, observe.Gaps{Seqs: 1, Steps: 1, First: end.Sub(it.r.last)})
 		}
 	}
@@ -281,53 +313,13 @@ func (r *run) step(p plan, rec observe.StepRun) error {
 	if err := r.deliver(end - 1); err != nil {
 		return err
 	}
+	r.seen = end
+	if r.cfg.Scheduler.AsyncScheduling {
+		r.seen = r.now // the next step is planned as this one starts
+	}
 	r.now = end
+	r.release()
 	return r.apply(p)
-}
-
-// apply gives the sequences of p that are still there what they computed.
-func (r *run) apply(p plan) error {
-	var done []*request
-	for _, it := range p.items {
-		q := it.r
-		if q.gone {
-			continue
-		}
-		q.rec.Computed += int64(it.tokens)
-		q.rec.Recomputed += int64(max(0, min(q.reached, it.start+it.tokens)-it.start))
-		q.reached = max(q.reached, it.start+it.tokens)
-		if it.ghost {
-			q.computed = it.tokens
-			continue
-		}
-		q.computed += it.tokens
-		if !it.decode && !it.last {
-			continue
-		}
-		q.decoding = true
-		q.emitted++
-		if q.rec.First == observe.Never {
-			q.rec.First = r.now
-		} else {
-			q.rec.MaxGap = max(q.rec.MaxGap, r.now.Sub(q.last))
-		}
-		q.last = r.now
-		if q.emitted == q.limit {
-			done = append(done, q)
-		}
-	}
-	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
-	for _, q := range done {
-		r.sched.remove(q)
-		outcome := observe.Completed
-		if r.now.Add(q.rec.Response) > q.patience {
-			outcome = q.rec.Outcome // the answer reaches a client that is gone
-		}
-		if err := r.end(q, r.now, outcome, ""); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // finish ends what is left for the reason given, in order of ID.

@@ -140,7 +140,7 @@ func (r replay) config(t *testing.T, path string) engine.Config {
 	preset, err := scheduler.FindPreset(r.preset)
 	check(err)
 	setup := gpu.Setup{Profile: profile, Model: model, TP: r.tp, Weights: r.weights, KV: gpu.BF16,
-		Engine: "vllm", Async: preset.AsyncScheduling}
+		Engine: "vllm", Async: preset.Config.AsyncScheduling}
 	cost, err := gpu.NewCost(setup)
 	check(err)
 	c := preset.Config

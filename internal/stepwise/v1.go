@@ -59,7 +59,7 @@ func (s *v1) plan() plan {
 		n := s.threshold(q.known() - q.computed)
 		n = min(n, budget)
 		n = min(n, int(s.MaxModelLen)-1-q.computed)
-		if n <= 0 {
+		if n <= 0 || q.ended {
 			continue
 		}
 		self := false

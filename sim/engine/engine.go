@@ -26,7 +26,11 @@ type engine struct {
 	rank     int64
 	live     []live
 	unused   []scheduler.Handle
-	departed []scheduler.Handle // gave up during the step under way
+	news     []news             // in order of time, for the policy
+	told     int                // how many of news the policy has heard
+	seen     sim.Time           // instant up to which the next plan knows what happened
+	limbo    []scheduler.Handle // finished, and maybe still known to the policy
+	hasty    bool               // some request has a deadline
 	group    group
 	run      observe.StepRun
 	lost     int32 // preemptions since the last step
@@ -96,9 +100,10 @@ func (e *engine) loop() error {
 		if i%pollEvery == 0 && e.ctx.Err() != nil {
 			return context.Cause(e.ctx)
 		}
-		if err := e.deliver(e.now, false); err != nil {
+		if err := e.deliver(e.now); err != nil {
 			return err
 		}
+		e.tell()
 		ended, err := e.turn(e.policy.Plan())
 		if err != nil {
 			return err
@@ -132,6 +137,9 @@ func (e *engine) turn(step *scheduler.Step) (ended bool, err error) {
 func (e *engine) note(step *scheduler.Step) error {
 	for _, loss := range step.Preempted {
 		l := &e.live[loss.Seq]
+		if l.place.over() {
+			continue
+		}
 		if l.place == grouped {
 			e.settle(loss.Seq, l)
 		}
@@ -142,13 +150,22 @@ func (e *engine) note(step *scheduler.Step) error {
 	e.lost += int32(len(step.Preempted))
 	for _, h := range step.Stalled {
 		l := &e.live[h]
+		if l.place.over() {
+			continue
+		}
 		e.settle(h, l)
 		l.place = stalled
 	}
 	for _, h := range step.Unstalled {
-		e.joinGroup(h, &e.live[h])
+		if l := &e.live[h]; !l.place.over() {
+			e.joinGroup(h, l)
+		}
 	}
 	for _, d := range step.Dropped {
+		if e.live[d.Seq].place.over() {
+			e.release(d.Seq)
+			continue
+		}
 		if err := e.reject(d.Seq, e.now, d.Reason); err != nil {
 			return err
 		}
@@ -156,10 +173,13 @@ func (e *engine) note(step *scheduler.Step) error {
 	return nil
 }
 
-// wait moves to the next fact, or stays if planning an empty step preempted or
-// dropped somebody, since then the next plan may differ.
+// wait moves to the next fact, or stays if the next plan may differ: if planning
+// an empty step preempted or dropped somebody, or did not know all that happened.
 func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
-	if len(step.Preempted)+len(step.Dropped) > 0 {
+	e.policy.Idle()
+	e.forget()
+	if e.seen < e.now || len(step.Preempted)+len(step.Dropped) > 0 {
+		e.seen = e.now
 		return false, nil
 	}
 	t, ok, err := e.nextFact()
@@ -170,7 +190,7 @@ func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
 	if e.cfg.Horizon > 0 && t > sim.Time(e.cfg.Horizon) {
 		return true, nil
 	}
-	e.now = t
+	e.now, e.seen = t, t
 	return false, nil
 }
 
@@ -182,14 +202,14 @@ func (e *engine) finish() error {
 		if !e.blocked {
 			reason = ReasonHorizon
 		}
-		if err := e.deliver(h, true); err != nil {
+		if err := e.deliver(h); err != nil {
 			return err
 		}
 	}
 	var left []scheduler.Handle
 	for h := range e.live {
 		l := &e.live[h]
-		if l.place == free || l.place == departed || l.rec.Arrival > end {
+		if l.place.over() || l.rec.Arrival > end {
 			continue
 		}
 		if l.place == grouped {

@@ -89,6 +89,7 @@ func small(t *testing.T, preset string, source workload.Source) engine.Config {
 		t.Fatal(err)
 	}
 	c := p.Config
+	c.AsyncScheduling = false // what a test is about is easier to see
 	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen, c.NumGPUBlocks = 64, 8, 1000, 100
 	return engine.Config{Scheduler: c, Cost: plainCost{}, Source: source, Seed: 1}
 }

@@ -15,7 +15,8 @@ const (
 	engaged               // queued, or computing its prompt
 	grouped               // decoding in step with the group
 	stalled               // decoding, but the last step left it out
-	departed              // left during the step under way; the policy does not know yet
+	departed              // its record is out, but the policy has not heard of it
+	finished              // its record is out, and the policy will forget it by itself
 )
 
 // live is the state of a request between its arrival and its record. Of a
@@ -42,6 +43,18 @@ type group struct {
 	history history
 	keep    int // gaps in history at which to look for those that nobody needs
 	odd     []scheduler.Handle
+}
+
+// over tells that the record of a request in this place is out, if there is one.
+func (p place) over() bool { return p == free || p == departed || p == finished }
+
+// news is what the policy is to hear of at the next plan that can know it.
+type news struct {
+	at    sim.Time
+	h     scheduler.Handle
+	id    int64         // of the request, since handles are used again
+	abort bool          // it left; otherwise it arrived
+	seq   scheduler.Seq // of an arrival
 }
 
 // alloc returns an unused handle.

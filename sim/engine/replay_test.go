@@ -28,7 +28,7 @@ func h100Config(tb testing.TB, preset string) engine.Config {
 	version, err := scheduler.FindPreset(preset)
 	check(err)
 	setup := gpu.Setup{Profile: profile, Model: model, TP: 1, Weights: gpu.BF16, KV: gpu.BF16,
-		Engine: "vllm", Async: version.AsyncScheduling}
+		Engine: "vllm", Async: version.Config.AsyncScheduling}
 	cost, err := gpu.NewCost(setup)
 	check(err)
 	c := version.Config

@@ -83,6 +83,12 @@ type Config struct {
 	// MaxNumPartialPrefills and MaxLongPartialPrefills (vllm-v0 with chunked
 	// prefill) limit how many prompts share a step.
 	MaxNumPartialPrefills, MaxLongPartialPrefills int32
+	// AsyncScheduling (vllm-v1) plans a step before the result of the one before
+	// is seen: what ends in a step keeps its slot and its blocks for one more.
+	AsyncScheduling bool
+	// WastesLastStep tells that, with asynchronous scheduling, the version
+	// decodes one token more than a request has, which is not modelled.
+	WastesLastStep bool
 	// AllowLivelock keeps a request that can never fit in the queue, where it
 	// blocks the ones behind it for ever, as the real engine does.
 	AllowLivelock bool
@@ -162,6 +168,9 @@ func (c *Config) Check() error {
 func (c *Config) checkSwitches(fault func(string, ...any)) {
 	switch c.Policy {
 	case VLLMV1:
+		if c.AsyncScheduling && c.WastesLastStep {
+			fault("async_scheduling: found true; this version would decode a token more than each request has, which is not modelled; set false, or take vllm@0.20")
+		}
 		switch c.Unchunked {
 		case UnchunkedStop, UnchunkedSkip, UnchunkedIgnore:
 		default:
@@ -173,6 +182,9 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
 		}
 	case VLLMV0:
+		if c.AsyncScheduling {
+			fault("async_scheduling: found true, which %s does not have; set false", VLLMV0)
+		}
 		if c.EnableChunkedPrefill && c.SchedulingPolicy == Priority {
 			fault("scheduling_policy: found priority, which has no effect in %s with chunked prefill on; set fcfs, or enable_chunked_prefill = false", VLLMV0)
 		}

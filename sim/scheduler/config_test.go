@@ -181,7 +181,7 @@ func TestVersionSwitches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v1 := p.Config.Policy == "vllm-v1"; v1 && (p.Config.Unchunked != c.unchunked || p.Config.Victim != c.victim) ||
-			p.Config.ReserveFullISL != c.reserve || p.AsyncScheduling != c.async || p.Watermarked != c.watermark ||
+			p.Config.ReserveFullISL != c.reserve || p.Config.AsyncScheduling != c.async || p.Watermarked != c.watermark ||
 			p.GPUMemoryUtilization != c.utilization || p.Config.EnableChunkedPrefill != v1 || p.Config.BlockSize != 16 {
 			t.Errorf("%s is %+v; want %+v", c.name, p, c)
 		}

@@ -14,8 +14,8 @@
 // preempts or cannot serve every decode, V0 with an unfinished prompt, V0's
 // priorities), which is walked as the engine does.
 //
-// Schedules are those of synchronous scheduling, in which a call sees the
-// result of the step before. With asynchronous scheduling the real engine plans
-// one step ahead of that: an arrival may wait a step longer, and blocks return a
-// step later. Only the overlap of its host time is modelled, in the cost of a step.
+// With asynchronous scheduling a call does not see the result of the step
+// before, only that of the one before that: who ended keeps its slot and its
+// blocks for one more step, and the engine, which knows the clock, tells of
+// arrivals a step late.
 package scheduler

@@ -15,8 +15,6 @@ type Preset struct {
 	Config Config
 	// GPUMemoryUtilization is the version's default share of GPU memory.
 	GPUMemoryUtilization float64
-	// AsyncScheduling tells that the version overlaps host work with the GPU by default.
-	AsyncScheduling bool
 	// Watermarked tells that the version has the watermark option.
 	Watermarked bool
 }
@@ -27,16 +25,17 @@ func Presets() []Preset {
 	v1 := Config{
 		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS}
 	v11, v20, v0 := v1, v1, v1
-	v11.Unchunked, v11.Victim = UnchunkedSkip, VictimGhost
+	v11.Unchunked, v11.Victim, v11.WastesLastStep = UnchunkedSkip, VictimGhost, true
 	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
+	v20.AsyncScheduling = true
 	head := v20
 	head.Victim, head.RefuseFullPrompt = VictimShift, true
 	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return []Preset{
 		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
-		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92, AsyncScheduling: true},
-		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, AsyncScheduling: true, Watermarked: true},
+		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92},
+		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, Watermarked: true},
 		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true},
 	}
 }

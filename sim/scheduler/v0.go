@@ -231,6 +231,9 @@ func (p *v0) Repeat() int64 {
 // Advance implements Policy.
 func (p *v0) Advance(k int64) []Handle { return p.advance(k) }
 
+// Idle implements Policy.
+func (p *v0) Idle() {}
+
 // Visit implements Inspector.
 func (p *v0) Visit(f func(h Handle, tokens int32)) {
 	admitted := func(want bool) {

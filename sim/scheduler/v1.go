@@ -231,14 +231,35 @@ func (p *v1) room(s *seq, n int32) bool {
 // slots and budget do not change, and blocks only get fewer.
 func (p *v1) Repeat() int64 {
 	s := &p.step
-	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped) > 0 || p.stalls > 0 || p.mustReplan {
+	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped)+len(p.unseen) > 0 || p.stalls > 0 || p.mustReplan {
 		return 1
 	}
 	return p.repeat(0)
 }
 
 // Advance implements Policy.
-func (p *v1) Advance(k int64) []Handle { return p.advance(k) }
+func (p *v1) Advance(k int64) []Handle {
+	used, unseen := p.pool.Used(), len(p.unseen)
+	p.Idle()
+	done := p.advance(k)
+	if unseen > 0 { // and k is 1
+		p.peak = used
+	}
+	return done
+}
+
+// Idle implements Policy: what ended in the step before is seen, and leaves.
+func (p *v1) Idle() {
+	for _, h := range p.unseen {
+		if p.seqs[h].state == waiting { // preempted meanwhile
+			p.dequeue(h)
+			p.seqs[h].state = absent
+			continue
+		}
+		p.drop(h)
+	}
+	p.unseen = p.unseen[:0]
+}
 
 // Visit implements Inspector. Ghosts come first: they stand before the sequence
 // that took their blocks.

@@ -9,7 +9,7 @@ func (p *v1) runInOrder(budget int32) int32 {
 		h := p.order[i]
 		s := &p.seqs[h]
 		n := min(p.wants(s), budget)
-		if n == 0 {
+		if n == 0 || s.state == ended {
 			continue
 		}
 		var ok bool
