@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
 )
 
 // cautions returns what a reader of the results of p should know of its machine.
@@ -14,6 +15,9 @@ func (p *plan) cautions() []string {
 	says := p.machine.model.WeightFormat
 	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.machine.weights) {
 		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.scenario.Model.Name, says, p.machine.weights))
+	}
+	if p.ledger.Hybrid != nil && p.config.Policy != scheduler.VLLMV0 {
+		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
 	}
 	return list
 }

@@ -70,6 +70,12 @@ type hardwareSection struct {
 	GPU string `toml:"gpu"`
 	// TensorParallelSize is the number of GPUs that share each layer.
 	TensorParallelSize *int64 `toml:"tensor_parallel_size"`
+	// ExpertParallelSize is the number of groups of these GPUs that the experts are
+	// divided among; absent, every GPU has a share of each expert.
+	ExpertParallelSize *int64 `toml:"expert_parallel_size"`
+	// DataParallelAttentionSize is the number of groups of these GPUs that have
+	// sequences of their own in attention; absent, every GPU has a share of each.
+	DataParallelAttentionSize *int64 `toml:"data_parallel_attention_size"`
 }
 
 // modelSection is the model and its number formats.

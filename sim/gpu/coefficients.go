@@ -13,6 +13,7 @@ type coefficients struct {
 	prefill      AttnPrefill
 	decode       AttnDecode
 	allReduce    AllReduce
+	groupReduce  AllReduce // over the GPUs that share the attention of a sequence
 	engine       Engine
 	kvEfficiency float64
 }
@@ -37,6 +38,9 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	}
 	if s.TP > 1 {
 		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, p.Fitted.AllReduce, fmt.Sprintf("tp%d", s.TP))
+	}
+	if group := s.TP / max(1, s.DPAttention); s.DPAttention > 1 && group > 1 && s.TP%s.DPAttention == 0 {
+		c.groupReduce = pick(&faults, p, lookup{"DPAttention", "all-reduce"}, p.Fitted.AllReduce, fmt.Sprintf("tp%d", group))
 	}
 	byFormat := p.Fitted.AttnPrefill.D64
 	if s.Model.HeadDim >= 128 {

@@ -13,7 +13,7 @@ func (s Setup) advice(o MemoryOptions, l *Ledger) string {
 		return "give more blocks, or leave num_gpu_blocks_override out"
 	}
 	var ways []string
-	if n := l.Blocks() * l.BlockSize; n > 0 && o.MaxModelLen > n {
+	if n := l.Blocks() / l.Groups * l.BlockSize; n > 0 && o.MaxModelLen > n {
 		ways = append(ways, fmt.Sprintf("set max_model_len to %d or less", n))
 	}
 	if u := l.leastShare(o); u <= 1 {
@@ -33,7 +33,14 @@ func (s Setup) advice(o MemoryOptions, l *Ledger) string {
 	if err != nil {
 		return "no other layout that divides the model is enough either; use a smaller number format"
 	}
-	return fmt.Sprintf("even tensor_parallel_size %d leaves %.2f GB for KV on each GPU; use a smaller number format", last, float64(widest.KVBytes)/1e9)
+	why := fmt.Sprintf("even tensor_parallel_size %d leaves %.2f GB for KV on each GPU; use a smaller number format", last, float64(widest.KVBytes)/1e9)
+	for s.PP = 2 * max(1, s.PP); s.PP <= maxPP; s.PP *= 2 {
+		if stages, err := s.ledger(o); err == nil && stages.shortfall(o) == "" {
+			return why + fmt.Sprintf(", or tensor_parallel_size %d and pipeline_parallel_size %d, %d GPUs, with %.2f GB for KV on each",
+				last, s.PP, s.TP*s.PP, float64(stages.KVBytes)/1e9)
+		}
+	}
+	return why
 }
 
 // leastShare returns the least GPUMemoryUtilization, in whole hundredths, at which

@@ -46,13 +46,13 @@ type ProfileMemory struct {
 
 // Fitted is the coefficients of the operators, by number format where it matters.
 type Fitted struct {
-	GEMM        map[string]GEMM       `toml:"gemm" keys:"bf16,fp8,fp4"`
+	GEMM        map[string]GEMM       `toml:"gemm" keys:"bf16,fp8,int8,fp4"`
 	AttnPrefill FittedPrefill         `toml:"attn_prefill"`
 	AttnDecode  map[string]AttnDecode `toml:"attn_decode" keys:"bf16,fp8"`
 	AllReduce   map[string]AllReduce  `toml:"allreduce" keys:"tp2,tp4,tp8"`
 	Elementwise Elementwise           `toml:"elementwise"`
 	LMHead      LMHead                `toml:"lm_head"`
-	MoE         map[string]MoE        `toml:"moe" keys:"bf16,fp8,fp4,mxfp4,mxfp4_trtllm" want:"optional"`
+	MoE         map[string]MoE        `toml:"moe" keys:"bf16,fp8,int8,fp4,mxfp4,mxfp4_trtllm" want:"optional"`
 	Range       FittedRange           `toml:"range"`
 }
 

@@ -11,7 +11,20 @@ import (
 type Setup struct {
 	Profile *Profile
 	Model   *Model
-	TP      int    // GPUs that run each layer together: 1, 2, 4 or 8
+	TP      int // GPUs that run each layer together: 1, 2, 4 or 8
+	// EP divides the experts among EP groups of GPUs, TP/EP in each, which share
+	// the width of theirs. 0 or 1 divides the width of every expert among all
+	// GPUs. It divides TP and the number of experts.
+	EP int
+	// DPAttention divides the sequences among DPAttention groups of GPUs for
+	// attention, TP/DPAttention in each, which share the heads and hold the KV of
+	// their sequences only. 0 or 1 divides the heads among all. It divides TP.
+	DPAttention int
+	// PP is the number of pipeline stages of TP GPUs each, 0 or 1 for none. A step
+	// is then that of the stage that has most to do, output projection included;
+	// sending activations from one stage to the next is left out. A token passes
+	// through PP such steps.
+	PP      int
 	Weights Format // of the linear layers; the output projection is always bf16
 	KV      Format // of the KV cache: bf16 or fp8
 	Engine  string // one of Profile.Engine, such as vllm or trtllm
@@ -31,10 +44,13 @@ type StepTime struct {
 	layers, fullLayers, windowLayers float64
 	window                           int64 // tokens; 0 without window layers
 
+	groups      int64   // of GPUs with sequences of their own
 	layer       float64 // s, the engine's
-	gemms       []gemm  // of one layer
-	experts     *moe    // nil for a dense model
-	reduce      allReduce
+	attention   []gemm  // of one layer, over the sequences of a group
+	gemms       []gemm  // of one layer, over all tokens
+	experts     *moe    // of every layer, or nil
+	mlps        []mlp   // where layers differ
+	exchange    exchanges
 	elementwise float64 // s per token
 	prefill     attnPrefill
 	decode      attnDecode
@@ -61,9 +77,9 @@ func NewCost(s Setup) (*StepTime, error) {
 		return nil, errors.New("a cost model needs a GPU profile and a model")
 	}
 	var faults []error
-	l, err := newLayout(s.Model, int64(s.TP))
+	stage, l, err := s.layout()
 	if err != nil {
-		faults = append(faults, blame("TP", err))
+		faults = append(faults, err)
 	}
 	c, err := s.Profile.coefficients(s)
 	if err != nil {
@@ -74,6 +90,7 @@ func NewCost(s Setup) (*StepTime, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	s.Model = stage
 	t := s.build(l, c)
 	t.host, t.async = host, s.Async
 	if d := t.Step(Work{}); d <= 0 {
@@ -86,41 +103,91 @@ func NewCost(s Setup) (*StepTime, error) {
 // build assembles the operators of one layout.
 func (s Setup) build(l layout, c coefficients) *StepTime {
 	m, p, e := s.Model, s.Profile, c.engine
-	linear := s.Weights.outsideExperts().bytesPerWeight()
 	t := &StepTime{
 		layers:       float64(m.Layers),
 		fullLayers:   float64(m.Layers - m.WindowLayers),
 		windowLayers: float64(m.WindowLayers),
 		window:       m.Window,
+		groups:       l.groups,
 		layer:        e.LayerS,
-		gemms: []gemm{
-			c.gemm.of(l.qkv, m.Hidden, linear, e.FlopEfficiency),
-			c.gemm.of(m.Hidden, l.attnOut, linear, e.FlopEfficiency),
-		},
-		elementwise: p.Fitted.Elementwise.perToken(m, l),
-		prefill:     c.prefill.of(l, m.HeadDim, s.KV, e.FlopEfficiency),
-		decode:      c.decode.of(l),
-		head:        p.Fitted.LMHead.of(p, m, l),
-		limits:      p.Fitted.Range,
-		caveats:     s.caveats(l, c),
+		elementwise:  p.Fitted.Elementwise.perToken(m, l.ofGroup()),
+		decode:       c.decode.of(l),
+		head:         p.Fitted.LMHead.of(p, m, l),
+		limits:       p.Fitted.Range,
+		caveats:      s.caveats(l, c),
 	}
-	if m.Experts > 0 {
-		x := c.moe.of(m, l, s.Weights.bytesPerWeight())
-		t.experts = &x
+	attention := s.gemms(c, l.attentionShapes(m))
+	if l.groups > 1 {
+		t.attention = attention
 	} else {
-		t.gemms = append(t.gemms,
-			c.gemm.of(2*l.width, m.Hidden, linear, e.FlopEfficiency),
-			c.gemm.of(m.Hidden, l.width, linear, e.FlopEfficiency))
+		t.gemms = attention
 	}
+	s.addMLPs(t, l, c)
+	t.exchange = exchanges{groups: l.groups}
 	if l.tp > 1 {
-		t.reduce = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
+		t.exchange.all = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
 	}
-	perToken := c.decode.perToken(l, m.HeadDim, s.KV, c.kvEfficiency)
+	if l.groups > 1 && l.attention > 1 {
+		t.exchange.group = c.groupReduce.of(m.Hidden, e.AllReduceSkewS)
+	}
+	t.prefill = c.prefill.of(l, m.HeadDim, s.KV, e.FlopEfficiency)
+	if m.KVRank > 0 {
+		t.prefill = c.prefill.ofLatent(m, l, s.KV, e.FlopEfficiency)
+	}
+	perToken := s.contextSeconds(l, c)
 	t.full = newSlope(t.fullLayers * perToken)
 	if m.WindowLayers > 0 {
 		t.windowed = newSlope(t.windowLayers * perToken)
 	}
 	return t
+}
+
+// contextSeconds returns what a token of context adds to the attention of one
+// layer in a decode step.
+func (s Setup) contextSeconds(l layout, c coefficients) float64 {
+	perToken := c.decode.perToken(l, s.Model.HeadDim, s.KV, c.kvEfficiency)
+	if s.Model.KVRank > 0 {
+		perToken = c.decode.latentPerToken(s.Model, l, s.KV, c)
+	}
+	return perToken / float64(l.groups)
+}
+
+// gemms returns the products with weights of the given shapes.
+func (s Setup) gemms(c coefficients, shapes []shape) []gemm {
+	bytes := s.Weights.outsideExperts().bytesPerWeight()
+	var out []gemm
+	for _, x := range shapes {
+		out = append(out, c.gemm.of(x.n, x.k, bytes, c.engine.FlopEfficiency))
+	}
+	return out
+}
+
+// addMLPs adds to t the MLPs or experts of the layers.
+func (s Setup) addMLPs(t *StepTime, l layout, c coefficients) {
+	m := s.Model
+	if m.Experts == 0 {
+		t.gemms = append(t.gemms, s.gemms(c, mlpShapes(m, l.width))...)
+		return
+	}
+	experts := c.moe.of(m, l, s.Weights.bytesPerWeight()).split(l.ep)
+	if m.DenseLayers == 0 && l.shared == 0 {
+		t.experts = &experts
+		return
+	}
+	rate := s.Profile.Fitted.Elementwise.BytesPerS
+	withExperts := mlp{layers: float64(m.Layers - m.DenseLayers), experts: &experts}
+	if l.shared > 0 {
+		withExperts.gemms = s.gemms(c, mlpShapes(m, l.shared))
+		withExperts.elementwise = 6 * float64(l.shared) / rate
+	}
+	t.mlps = append(t.mlps, withExperts)
+	if m.DenseLayers > 0 {
+		t.mlps = append(t.mlps, mlp{
+			layers:      float64(m.DenseLayers),
+			gemms:       s.gemms(c, mlpShapes(m, l.dense)),
+			elementwise: 6 * float64(l.dense) / rate,
+		})
+	}
 }
 
 // Step returns the duration of a step. It does not allocate.
@@ -190,18 +257,25 @@ func (t *StepTime) atZeroContext(seqs int64) sim.Duration {
 // rounding keeps order, so neither does the result.
 func (t *StepTime) gpuSeconds(w Work) float64 {
 	tokens := w.PrefillTokens + w.DecodeSeqs
+	own := w.divided(t.groups)
 	m := float64(tokens)
-	layer := t.layer + t.reduce.seconds(m) + float64(t.elementwise*m)
+	layer := t.layer + t.exchange.seconds(tokens) + float64(t.elementwise*float64(own.PrefillTokens+own.DecodeSeqs))
+	for i := range t.attention {
+		layer += t.attention[i].seconds(float64(own.PrefillTokens + own.DecodeSeqs))
+	}
 	for i := range t.gemms {
 		layer += t.gemms[i].seconds(m)
 	}
 	if t.experts != nil {
 		layer += t.experts.seconds(tokens)
 	}
-	layer += t.decode.seconds(w.DecodeSeqs)
-	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, 0))
+	layer += t.decode.seconds(own.DecodeSeqs)
+	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(own.PrefillTokens, own.PrefillPairs, 0))
 	if t.window > 0 {
-		s += float64(t.windowLayers * t.prefill.seconds(w.PrefillTokens, w.PrefillPairs, t.window))
+		s += float64(t.windowLayers * t.prefill.seconds(own.PrefillTokens, own.PrefillPairs, t.window))
+	}
+	for i := range t.mlps {
+		s += t.mlps[i].seconds(tokens)
 	}
 	return s + t.head.seconds(w.Samples)
 }

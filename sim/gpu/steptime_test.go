@@ -109,7 +109,7 @@ func (s Setup) perToken(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.decode.perToken(l, s.Model.HeadDim, s.KV, c.kvEfficiency)
+	return s.contextSeconds(l, c)
 }
 
 // forEachShipped visits every setup of shipped profiles and models that the
@@ -179,6 +179,9 @@ func aCost(t *rapid.T) *StepTime {
 		})
 		s.Host = Host{Base: duration.Draw(t, "base"), PerSeq: duration.Draw(t, "per seq"),
 			PerPromptToken: duration.Draw(t, "per token"), MixedStep: duration.Draw(t, "mixed")}
+		if rapid.Bool().Draw(t, "split") {
+			s = aSplit(t, s)
+		}
 		if c, err := NewCost(s); err == nil {
 			return c
 		}
