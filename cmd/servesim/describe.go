@@ -56,7 +56,7 @@ func (p *plan) describe(l *lines) {
 	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
 	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.machine.profile.Name, p.machine.model.Name, p.machine.weights, p.machine.kv)
 	l.item("Memory", "%s", p.memory())
-	for _, c := range p.cost.Caveats() {
+	for _, c := range p.cautions() {
 		l.item("Caution", "%s", c)
 	}
 }

@@ -4,7 +4,7 @@ import "servesim/sim/workload"
 
 // An inputJSON says what a run was made of, beside what its report says.
 type inputJSON struct {
-	// Scenario is the scenario with every default written out, as TOML.
+	// Scenario is the scenario as TOML, with the defaults in comments, as --print has it.
 	Scenario   string      `json:"scenario_toml"`
 	Trace      *traceJSON  `json:"trace"`
 	Transforms []countJSON `json:"transforms"`
@@ -60,8 +60,8 @@ type bytesJSON struct {
 func (r *result) input() inputJSON {
 	l := r.plan.ledger
 	in := inputJSON{
-		Scenario: r.plan.scenario.text(), Transforms: countsJSON(r.counts),
-		Cautions: append(append([]string{}, r.plan.cost.Caveats()...), traceCautions(r.trace)...), Outside: r.outside,
+		Scenario: r.plan.text(), Transforms: countsJSON(r.counts),
+		Cautions: append(r.plan.cautions(), traceCautions(r.trace)...), Outside: r.outside,
 		Memory: memoryJSON{
 			Usable: l.UsableBytes, Share: l.ShareBytes, KV: l.KVBytes,
 			BytesPerToken: l.BytesPerToken, BlockTokens: l.BlockSize, Blocks: l.Blocks(),

@@ -70,6 +70,12 @@ type hardwareSection struct {
 	GPU string `toml:"gpu"`
 	// TensorParallelSize is the number of GPUs that share each layer.
 	TensorParallelSize *int64 `toml:"tensor_parallel_size"`
+	// ExpertParallelSize is the number of groups of these GPUs that the experts are
+	// divided among; absent, every GPU has a share of each expert.
+	ExpertParallelSize *int64 `toml:"expert_parallel_size"`
+	// DataParallelAttentionSize is the number of groups of these GPUs that have
+	// sequences of their own in attention; absent, every GPU has a share of each.
+	DataParallelAttentionSize *int64 `toml:"data_parallel_attention_size"`
 }
 
 // modelSection is the model and its number formats.
@@ -111,8 +117,8 @@ type runSection struct {
 	AllowLivelock bool `toml:"allow_livelock"`
 }
 
-// text returns the scenario as the TOML file that reads back to it.
-func (s *scenario) text() string { return strict.Encode(*s) }
+// whole returns the scenario as the TOML file that reads back to it.
+func (s *scenario) whole() string { return strict.Encode(*s) }
 
 // hash returns the SHA-256 of the scenario's text, in which files count by
 // their names and not by their folders, so that it's the same on every machine.
@@ -121,7 +127,7 @@ func (s *scenario) hash() string {
 	for _, path := range []*string{&c.Workload.Trace, &c.Hardware.GPU, &c.Model.Name} {
 		*path = filepath.Base(*path)
 	}
-	return digest(c.text())
+	return digest(c.whole())
 }
 
 // digest returns the SHA-256 of text, in hexadecimal.

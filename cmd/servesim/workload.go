@@ -27,10 +27,18 @@ func (s *scenario) settleWorkload() []strict.Fault {
 	}
 	spec, err := w.Spec.Resolve()
 	if err != nil {
-		return append(faults, specFaults("workload", []error{err})...)
+		return append(append(faults, specFaults("workload", []error{err})...), w.withoutPreset()...)
 	}
 	w.Spec = spec
 	return append(faults, specFaults("workload", spec.Check())...)
+}
+
+// withoutPreset returns the faults that the workload has whatever its preset is:
+// those of what it gives, not of what is missing.
+func (w *workloadSection) withoutPreset() []strict.Fault {
+	spec := w.Spec
+	spec.Preset = ""
+	return slices.DeleteFunc(specFaults("workload", spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
 }
 
 // checkTrace checks the keys that go with a trace.

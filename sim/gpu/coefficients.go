@@ -14,7 +14,8 @@ type coefficients struct {
 	window       AttnPrefill // of sliding-window layers
 	decode       AttnDecode
 	allReduce    AllReduce
-	head         GEMM // of the output projection
+	groupReduce  AllReduce // over the GPUs that share the attention of a sequence
+	head         GEMM      // of the output projection
 	engine       Engine
 	kvEfficiency float64
 }
@@ -39,6 +40,9 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	}
 	if s.TP > 1 {
 		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, k.AllReduce, fmt.Sprintf("tp%d", s.TP))
+	}
+	if group := s.TP / max(1, s.DPAttention); s.DPAttention > 1 && group > 1 && s.TP%s.DPAttention == 0 {
+		c.groupReduce = pick(&faults, p, lookup{"DPAttention", "all-reduce"}, k.AllReduce, fmt.Sprintf("tp%d", group))
 	}
 	kv := string(s.KV)
 	c.decode = pick(&faults, p, lookup{"KV", "KV format"}, k.AttnDecode.Of(s.Model.HeadDim), kv)

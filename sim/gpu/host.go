@@ -33,7 +33,7 @@ type Engine struct {
 	// applied unless Host.MixedStep says so: see the profile files.
 	MixedStepS float64 `toml:"mixed_step_s" want:"span"`
 	// RequestS is the time from a client's call to the scheduler. It is no part
-	// of a step.
+	// of a step, and nothing applies it: see the profile files.
 	RequestS float64 `toml:"request_s" want:"delay"`
 }
 
@@ -44,9 +44,6 @@ func (e Engine) kvEfficiency(kv Format) float64 {
 	}
 	return e.KVBF16Efficiency
 }
-
-// RequestDelay returns RequestS, rounded to a picosecond.
-func (e Engine) RequestDelay() sim.Duration { return picoseconds(e.RequestS) }
 
 // MixedStep returns MixedStepS, rounded to a picosecond.
 func (e Engine) MixedStep() sim.Duration { return picoseconds(e.MixedStepS) }

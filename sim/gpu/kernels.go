@@ -5,11 +5,11 @@ import "strings"
 // Kernels is the coefficients of the operators of one engine's kernels, by number
 // format where it matters.
 type Kernels struct {
-	GEMM        map[string]GEMM      `toml:"gemm" keys:"bf16,fp8,fp4"`
+	GEMM        map[string]GEMM      `toml:"gemm" keys:"bf16,fp8,int8,fp4"`
 	AttnPrefill KernelsPrefill       `toml:"attn_prefill"`
 	AttnDecode  KernelsDecode        `toml:"attn_decode"`
 	AllReduce   map[string]AllReduce `toml:"allreduce" keys:"tp2,tp4,tp8"`
-	MoE         map[string]MoE       `toml:"moe" keys:"bf16,fp8,fp4,mxfp4" want:"optional"`
+	MoE         map[string]MoE       `toml:"moe" keys:"bf16,fp8,int8,fp4,mxfp4" want:"optional"`
 }
 
 // KernelsPrefill is the coefficients of prefill attention by head dimension, then

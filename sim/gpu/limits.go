@@ -4,10 +4,11 @@ import "maps"
 
 // Peak returns the FLOP/s that the datasheet prints for computing with weights or
 // keys of format f, or 0 if the GPU cannot. A GPU with 4-bit units computes mxfp4
-// weights with 8-bit activations at best, and one without them in bf16.
+// weights with 8-bit activations at best, and one without them in bf16. For int8
+// the datasheets of the GPUs that ship print what they print for fp8.
 func (d Datasheet) Peak(f Format) float64 {
 	switch {
-	case f == FP8, f == MXFP4 && d.FP4FlopPerS > 0:
+	case f == FP8, f == INT8, f == MXFP4 && d.FP4FlopPerS > 0:
 		return d.FP8FlopPerS
 	case f == FP4:
 		return d.FP4FlopPerS
@@ -18,7 +19,7 @@ func (d Datasheet) Peak(f Format) float64 {
 // peakKey returns the key of Peak.
 func (d Datasheet) peakKey(f Format) string {
 	switch {
-	case f == FP8, f == MXFP4 && d.FP4FlopPerS > 0:
+	case f == FP8, f == INT8, f == MXFP4 && d.FP4FlopPerS > 0:
 		return "fp8_flop_per_s"
 	case f == FP4:
 		return "fp4_flop_per_s"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"servesim/internal/strict"
@@ -116,11 +115,6 @@ func readProfile(file, text string) (*Profile, error) {
 		return nil, err
 	}
 	return &p, nil
-}
-
-// isPath tells whether the name of a profile or model is a path.
-func isPath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.EqualFold(filepath.Ext(name), ".toml")
 }
 
 // tomlNames returns the names of the TOML files of a folder, sorted, without

@@ -64,7 +64,7 @@ func TestProfileFaults(t *testing.T) {
 		{"no schema", "schema = 1", "", "p.toml: schema: missing; begin the file with schema = 1"},
 		{"syntax", "tdp_w = 700", "tdp_w = ", "p.toml:%L: expected value but found '\\n' instead"},
 		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
-		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.int8]", "p.toml:%L: kernels.vllm.gemm.int8: unknown key; allowed are bf16, fp8, fp4"},
+		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.marlin]", "p.toml:%L: kernels.vllm.gemm.marlin: unknown key; allowed are bf16, fp8, int8, fp4"},
 		{"kernels that are not there", `kernels = "pooled"`, `kernels = "orca"`, "p.toml:%L: engine.generic.kernels: found \"orca\"; must be one of the tables under kernels: pooled, sglang, trtllm, vllm"},
 		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise: found 2.7e+12; must be a table, written [fitted.elementwise]"},
 		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes: found 849000000000; must be at most datasheet.hbm_bytes, 85899345920"},

@@ -113,11 +113,12 @@ func (s Setup) perToken(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLayout(s.Model, int64(s.TP))
+	stage, l, err := s.layout()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.decode.perToken(l.attn(s.Model, s.KV), c.kvEfficiency)
+	s.Model = stage
+	return s.contextSeconds(l, c)
 }
 
 // forEachShipped visits every setup of shipped profiles and models that the
@@ -179,6 +180,9 @@ func aCost(t *rapid.T) *StepTime {
 		})
 		s.Host = Host{Base: duration.Draw(t, "base"), PerSeq: duration.Draw(t, "per seq"),
 			PerPromptToken: duration.Draw(t, "per token"), MixedStep: duration.Draw(t, "mixed")}
+		if rapid.Bool().Draw(t, "split") {
+			s = aSplit(t, s)
+		}
 		if c, err := NewCost(s); err == nil {
 			return c
 		}
