@@ -11,54 +11,62 @@ import (
 	"servesim/sim/workload"
 )
 
-// settleWorkload checks what a workload says and replaces a preset by what it
-// stands for.
+// settleWorkload checks what a workload says and replaces presets by what they
+// stand for.
 func (s *scenario) settleWorkload() []strict.Fault {
-	w := &s.Workload
+	var faults []strict.Fault
+	for _, p := range s.Workload.parts() {
+		faults = append(faults, p.settle()...)
+	}
+	return append(faults, s.Workload.checkMerge()...)
+}
+
+// settle is settleWorkload for one of the workloads.
+func (w part) settle() []strict.Fault {
 	if w.Trace != "" {
 		return w.checkTrace()
 	}
-	if reflect.ValueOf(*w).IsZero() {
-		return []strict.Fault{{Key: "workload", Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
+	if reflect.ValueOf(*w.RequestsSection).IsZero() {
+		return []strict.Fault{{Key: w.key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
 	}
 	var faults []strict.Fault
 	for _, key := range w.traceKeys() {
-		faults = append(faults, strict.Fault{Key: "workload." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
+		faults = append(faults, strict.Fault{Key: w.key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
 	}
 	spec, err := w.Spec.Resolve()
 	if err != nil {
-		return append(append(faults, specFaults("workload", []error{err})...), w.withoutPreset()...)
+		return append(append(faults, specFaults(w.key, []error{err})...), w.withoutPreset()...)
 	}
 	w.Spec = spec
-	return append(faults, specFaults("workload", spec.Check())...)
+	return append(faults, specFaults(w.key, spec.Check())...)
 }
 
 // withoutPreset returns the faults that the workload has whatever its preset is:
 // those of what it gives, not of what is missing.
-func (w *workloadSection) withoutPreset() []strict.Fault {
+func (w part) withoutPreset() []strict.Fault {
 	spec := w.Spec
 	spec.Preset = ""
-	return slices.DeleteFunc(specFaults("workload", spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
+	return slices.DeleteFunc(specFaults(w.key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
 }
 
 // checkTrace checks the keys that go with a trace.
-func (w *workloadSection) checkTrace() []strict.Fault {
+func (w part) checkTrace() []strict.Fault {
 	var faults []strict.Fault
 	v := reflect.ValueOf(w.Spec)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			faults = append(faults, strict.Fault{Key: "workload." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
+			faults = append(faults, strict.Fault{Key: w.key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
 		}
 	}
 	if w.Format != "" && !slices.Contains(formatNames(), w.Format) {
-		faults = append(faults, strict.Fault{Key: "workload.format", Text: unknownName("trace format", w.Format, formatNames())})
+		faults = append(faults, strict.Fault{Key: w.key + ".format", Text: unknownName("trace format", w.Format, formatNames())})
 	}
 	return faults
 }
 
 // traceKeys returns the keys given that say how to read a trace.
-func (w *workloadSection) traceKeys() []string {
+func (w *RequestsSection) traceKeys() []string {
 	var keys []string
 	for _, k := range []struct {
 		name  string
@@ -75,7 +83,7 @@ func (w *workloadSection) traceKeys() []string {
 }
 
 // options returns how to read the trace.
-func (w *workloadSection) options() workload.Options {
+func (w *RequestsSection) options() workload.Options {
 	o := workload.Options{Format: w.Format, Sort: w.Sort, ZeroTokens: w.ZeroTokens, BlockTokens: w.BlockTokens}
 	if c := w.Columns; c != nil {
 		o.Columns = workload.Columns{
@@ -89,34 +97,39 @@ func (w *workloadSection) options() workload.Options {
 // An input is an opened workload.
 type input struct {
 	source workload.Source
-	trace  *workload.Trace // the first of the trace's readers; nil if the workload is drawn
-	total  int64           // requests to come, or -1 if nobody knows
+	traces []*workload.Trace // of each part of the workload, the first of its readers; nil if it's drawn
+	total  int64             // requests to come, or -1 if nobody knows
 }
 
 // open starts the workload of a settled scenario. A fault of it is a
 // usageError.
 func (s *scenario) open(e env) (*input, error) {
-	in := &input{total: -1}
+	in := &input{traces: make([]*workload.Trace, 1+len(s.Workload.Merge)), total: s.Workload.total()}
 	seed := sim.Seed(*s.Seed)
 	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(e, &s.Workload, seed) }, seed)
 	if err != nil {
 		return nil, &usageError{err}
 	}
 	in.source = src
-	if n := s.Workload.Requests; n != nil {
-		in.total = *n
-	}
 	adopt(&in.total, s.Transform.Limit)
 	return in, nil
 }
 
 // begin returns the workload from its first request on, without transforms.
 func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Source, error) {
-	if w.Trace == "" {
-		return w.Spec.Source(seed)
+	if len(w.Merge) > 0 {
+		return in.merged(e, w, seed)
 	}
-	if w.Trace == stdinPath && in.trace != nil {
-		return nil, errors.New("workload.trace is standard input, which can be read only once; write it to a file first")
+	return in.part(e, 0, w.parts()[0], seed)
+}
+
+// part returns part i of the workload from its first request on.
+func (in *input) part(e env, i int, w part, seed sim.Seed) (workload.Source, error) {
+	if w.Trace == "" {
+		return w.Spec.SourceOf(seed, w.label())
+	}
+	if w.Trace == stdinPath && in.traces[i] != nil {
+		return nil, errors.New(w.key + ".trace is standard input, which can be read only once; write it to a file first")
 	}
 	o := w.options()
 	o.Stdin = e.stdin
@@ -124,8 +137,8 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 	if err != nil {
 		return nil, err
 	}
-	if in.trace == nil {
-		in.trace = t
+	if in.traces[i] == nil {
+		in.traces[i] = t
 	}
 	return t, nil
 }
