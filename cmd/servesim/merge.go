@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"servesim/internal/strict"
 	"servesim/sim"
@@ -52,25 +54,17 @@ func (p part) labelled() string {
 	return fmt.Sprintf("; class %q", p.class)
 }
 
-// checkMerge returns what keeps the parts of w from being merged.
+// checkMerge returns what keeps the parts of w from being merged by time.
 func (w *workloadSection) checkMerge() []strict.Fault {
 	if len(w.Merge) == 0 {
 		return nil
 	}
 	var faults []strict.Fault
-	stdin := ""
 	for _, p := range w.parts() {
 		if p.ClosedLoop != nil && p.Arrival == nil {
 			faults = append(faults, strict.Fault{Key: p.key + ".closed_loop", Text: "cannot be merged: " +
 				"users who wait for their answers have no arrival times of their own to put in order; give an arrival in its place, or take merge out"})
 		}
-		if p.Trace != stdinPath {
-			continue
-		}
-		if stdin != "" {
-			faults = append(faults, strict.Fault{Key: p.key + ".trace", Text: "is standard input, which " + stdin + " reads and which can be read only once; write it to a file first"})
-		}
-		stdin = p.key + ".trace"
 	}
 	return faults
 }
@@ -99,8 +93,9 @@ func (in *input) merged(e env, w *workloadSection, seed sim.Seed) (workload.Sour
 	for i, p := range w.parts() {
 		src, err := in.part(e, i, p, seed)
 		if err != nil {
-			return shut(err)
+			return shut(p.blame(err))
 		}
+		src = &blamed{src, p}
 		if p.class != "" {
 			src = workload.Label(src, p.class)
 		}
@@ -111,4 +106,35 @@ func (in *input) merged(e env, w *workloadSection, seed sim.Seed) (workload.Sour
 		return shut(err)
 	}
 	return all, nil
+}
+
+// blamed is the source of a part whose faults name the keys of that part.
+type blamed struct {
+	workload.Source
+	part part
+}
+
+// Next implements workload.Source.
+func (b *blamed) Next() (workload.Request, error) {
+	r, err := b.Source.Next()
+	if err != nil {
+		err = b.part.blame(err)
+	}
+	return r, err
+}
+
+// Close closes the source.
+func (b *blamed) Close() error { return workload.CloseSource(b.Source) }
+
+// blame returns err with the keys of the part where a fault of a trace names those
+// of the main workload, which --set reaches and those of a list aren't.
+func (p part) blame(err error) error {
+	var f *workload.Fault
+	if !errors.As(err, &f) || p.key == "workload" {
+		return err
+	}
+	own := *f
+	keys := strings.NewReplacer("--set ", p.key+".", "workload.", p.key+".")
+	own.Field, own.Want, own.Fix = keys.Replace(f.Field), keys.Replace(f.Want), keys.Replace(f.Fix)
+	return &own
 }

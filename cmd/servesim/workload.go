@@ -18,7 +18,27 @@ func (s *scenario) settleWorkload() []strict.Fault {
 	for _, p := range s.Workload.parts() {
 		faults = append(faults, p.settle()...)
 	}
-	return append(faults, s.Workload.checkMerge()...)
+	faults = append(faults, s.Workload.checkMerge()...)
+	return append(faults, s.checkStdin()...)
+}
+
+// checkStdin returns a fault for each trace that would read standard input again.
+func (s *scenario) checkStdin() []strict.Fault {
+	var faults []strict.Fault
+	reader := ""
+	for _, p := range s.Workload.parts() {
+		if p.Trace != stdinPath {
+			continue
+		}
+		key := p.key + ".trace"
+		if reader != "" {
+			faults = append(faults, strict.Fault{Key: key, Text: "is standard input, which can be read only once and which " + reader + " reads; write it to a file first"})
+		} else if value(s.Transform.Rate) > 1 {
+			faults = append(faults, strict.Fault{Key: key, Text: "is standard input, which can be read only once, and transform.rate reads its workload for each copy; write it to a file first"})
+		}
+		reader = key
+	}
+	return faults
 }
 
 // settle is settleWorkload for one of the workloads.
@@ -127,9 +147,6 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 func (in *input) part(e env, i int, w part, seed sim.Seed) (workload.Source, error) {
 	if w.Trace == "" {
 		return w.Spec.SourceOf(seed, w.label())
-	}
-	if w.Trace == stdinPath && in.traces[i] != nil {
-		return nil, errors.New(w.key + ".trace is standard input, which can be read only once; write it to a file first")
 	}
 	o := w.options()
 	o.Stdin = e.stdin
