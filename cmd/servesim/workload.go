@@ -42,45 +42,45 @@ func (s *scenario) checkStdin() []strict.Fault {
 }
 
 // settle is settleWorkload for one of the workloads.
-func (w part) settle() []strict.Fault {
-	if w.Trace != "" {
-		return w.checkTrace()
+func (p part) settle() []strict.Fault {
+	if p.Trace != "" {
+		return p.checkTrace()
 	}
-	if reflect.ValueOf(*w.RequestsSection).IsZero() {
-		return []strict.Fault{{Key: w.key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
+	if reflect.ValueOf(*p.RequestsSection).IsZero() {
+		return []strict.Fault{{Key: p.key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
 	}
 	var faults []strict.Fault
-	for _, key := range w.traceKeys() {
-		faults = append(faults, strict.Fault{Key: w.key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
+	for _, key := range p.traceKeys() {
+		faults = append(faults, strict.Fault{Key: p.key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
 	}
-	spec, err := w.Spec.Resolve()
+	spec, err := p.Spec.Resolve()
 	if err != nil {
-		return append(append(faults, specFaults(w.key, []error{err})...), w.withoutPreset()...)
+		return append(append(faults, specFaults(p.key, []error{err})...), p.withoutPreset()...)
 	}
-	w.Spec = spec
-	return append(faults, specFaults(w.key, spec.Check())...)
+	p.Spec = spec
+	return append(faults, specFaults(p.key, spec.Check())...)
 }
 
 // withoutPreset returns the faults that the workload has whatever its preset is:
 // those of what it gives, not of what is missing.
-func (w part) withoutPreset() []strict.Fault {
-	spec := w.Spec
+func (p part) withoutPreset() []strict.Fault {
+	spec := p.Spec
 	spec.Preset = ""
-	return slices.DeleteFunc(specFaults(w.key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
+	return slices.DeleteFunc(specFaults(p.key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
 }
 
 // checkTrace checks the keys that go with a trace.
-func (w part) checkTrace() []strict.Fault {
+func (p part) checkTrace() []strict.Fault {
 	var faults []strict.Fault
-	v := reflect.ValueOf(w.Spec)
+	v := reflect.ValueOf(p.Spec)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			faults = append(faults, strict.Fault{Key: w.key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
+			faults = append(faults, strict.Fault{Key: p.key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
 		}
 	}
-	if w.Format != "" && !slices.Contains(formatNames(), w.Format) {
-		faults = append(faults, strict.Fault{Key: w.key + ".format", Text: unknownName("trace format", w.Format, formatNames())})
+	if p.Format != "" && !slices.Contains(formatNames(), p.Format) {
+		faults = append(faults, strict.Fault{Key: p.key + ".format", Text: unknownName("trace format", p.Format, formatNames())})
 	}
 	return faults
 }
@@ -144,13 +144,13 @@ func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Sourc
 }
 
 // part returns part i of the workload from its first request on.
-func (in *input) part(e env, i int, w part, seed sim.Seed) (workload.Source, error) {
-	if w.Trace == "" {
-		return w.Spec.SourceOf(seed, w.label())
+func (in *input) part(e env, i int, p part, seed sim.Seed) (workload.Source, error) {
+	if p.Trace == "" {
+		return p.Spec.SourceOf(seed, p.label())
 	}
-	o := w.options()
+	o := p.options()
 	o.Stdin = e.stdin
-	t, err := workload.Open(w.Trace, o)
+	t, err := workload.Open(p.Trace, o)
 	if err != nil {
 		return nil, err
 	}
