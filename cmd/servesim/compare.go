@@ -166,7 +166,7 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		plans[i] = p
 	}
 	for i, p := range plans {
-		if p.scenario.Workload.Trace == stdinPath {
+		if slices.ContainsFunc(p.scenario.Workload.parts(), func(w part) bool { return w.Trace == stdinPath }) {
 			return usagef("standard input can be read only once, and compare replays its trace %d times; write it to a file first", len(plans))
 		}
 		if a, b := plans[0].goodput.String(), p.goodput.String(); a != b {

@@ -69,6 +69,7 @@ func traceFaults() []faultCase {
 		{"stretched past what a run can last", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set stretch=1e7", []string{"stretch: request 1", "106 days"}},
 		{"prompts scaled past what a length can be", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set scale_prompt=1e8", []string{"scale lengths: request 0 of 374 tokens", "at most 2147483647"}},
 		{"sessions that cannot be merged", map[string]string{"s.toml": small, "t.jsonl": "{\"arrival\":0,\"prompt\":6,\"output\":5,\"session\":9223372036854775807}\n{\"arrival\":1,\"prompt\":6,\"output\":5}\n"}, "run s.toml --trace t.jsonl --set transform.rate=2", []string{"merge: request 0 of source 1", "session 9223372036854775807"}},
+		{"standard input at twice the rate", map[string]string{"s.toml": small}, "run s.toml --trace - --set transform.rate=2", []string{"--trace -: workload.trace: is standard input", "transform.rate reads its workload for each copy"}},
 		{"unknown format", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format azur", []string{"--format azur", "workload.format", `did you mean "azure"?`}},
 		{"the wrong format forced", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format mooncake", []string{"t.csv:1"}},
 	}

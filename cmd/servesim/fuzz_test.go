@@ -13,6 +13,7 @@ import (
 func FuzzScenario(f *testing.F) {
 	f.Add(small)
 	f.Add(defaultScenario)
+	f.Add(merging)
 	for _, c := range scenarioFaults() {
 		f.Add(c.files["s.toml"])
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"servesim/internal/strict"
@@ -68,18 +70,43 @@ func (d *document) flag(key string) (flag string, ok bool) {
 
 // given tells whether the file or the command line gives key.
 func (d *document) given(key string) bool {
-	table, name := d.tree, key
-	for {
-		head, rest, dotted := strings.Cut(name, ".")
-		x, ok := table[head]
-		if !ok || !dotted {
-			return ok
+	_, ok := d.value(key)
+	return ok
+}
+
+// value returns what key, such as a.b[0].c, has in the tree.
+func (d *document) value(key string) (x any, ok bool) {
+	x = d.tree
+	for part := range strings.SplitSeq(key, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(part, "]"), "[")
+		table, _ := x.(map[string]any)
+		if x, ok = table[name]; !ok {
+			return nil, false
 		}
-		if table, ok = x.(map[string]any); !ok {
-			return false
+		if listed {
+			items := tables(x)
+			i, err := strconv.Atoi(index)
+			if err != nil || i < 0 || i >= len(items) {
+				return nil, false
+			}
+			x = items[i]
 		}
-		name = rest
 	}
+	return x, true
+}
+
+// tables returns the members of a list of tables, in either way in which TOML
+// writes one; a member that isn't a table is nil.
+func tables(x any) []map[string]any {
+	if list, ok := x.([]map[string]any); ok {
+		return list
+	}
+	list, _ := x.([]any)
+	tables := make([]map[string]any, len(list))
+	for i, item := range list {
+		tables[i], _ = item.(map[string]any)
+	}
+	return tables
 }
 
 // load reads a scenario, applies the command line to it and decodes it. The
@@ -182,19 +209,24 @@ func (d *document) rebase(dir string) {
 	if dir == "" || dir == "." {
 		return
 	}
-	for _, key := range [][2]string{{"workload", "trace"}, {"hardware", "gpu"}, {"model", "name"}} {
-		table, ok := d.tree[key[0]].(map[string]any)
-		if !ok {
-			continue
+	section := func(name string) map[string]any {
+		table, _ := d.tree[name].(map[string]any)
+		return table
+	}
+	change := func(table map[string]any, key string, rebased func(dir, path string) string) {
+		if p, ok := table[key].(string); ok && p != "" && p != stdinPath {
+			table[key] = rebased(dir, p)
 		}
-		p, ok := table[key[1]].(string)
-		switch {
-		case !ok || p == "" || p == stdinPath:
-		case key[1] != "trace":
-			table[key[1]] = gpu.Rebase(dir, p)
-		case !filepath.IsAbs(p):
-			table[key[1]] = filepath.Join(dir, p)
-		}
+	}
+	change(section("hardware"), "gpu", gpu.Rebase)
+	change(section("model"), "name", gpu.Rebase)
+	for _, table := range slices.Concat(tables(section("workload")["merge"]), []map[string]any{section("workload")}) {
+		change(table, "trace", func(dir, path string) string {
+			if filepath.IsAbs(path) {
+				return path
+			}
+			return filepath.Join(dir, path)
+		})
 	}
 }
 

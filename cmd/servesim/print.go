@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"servesim/internal/strict"
@@ -13,11 +14,14 @@ import (
 // stands in a comment, so that it follows from them again if they change.
 func (p *plan) text() string {
 	s := *p.scenario
-	s.Workload.Preset = p.preset()
-	if w := &s.Workload; w.RatePerS != nil && w.Arrival != nil {
-		arrival := *w.Arrival
-		arrival.RatePerS = w.RatePerS // as it is drawn, so that only one rate is told
-		w.Arrival = &arrival
+	s.Workload.Merge = slices.Clone(s.Workload.Merge)
+	for _, w := range s.Workload.parts() {
+		w.Preset = p.preset(w.key)
+		if w.RatePerS != nil && w.Arrival != nil {
+			arrival := *w.Arrival
+			arrival.RatePerS = w.RatePerS // as it is drawn, so that only one rate is told
+			w.Arrival = &arrival
+		}
 	}
 	if s.Host.MixedStep == nil {
 		s.Host.MixedStep = new(sim.Duration)
@@ -35,10 +39,11 @@ func (p *plan) text() string {
 	return strict.EncodeNoted(s, p.note)
 }
 
-// preset returns the name of the preset that the workload is drawn from, or "".
-func (p *plan) preset() string {
-	workload, _ := p.document.tree["workload"].(map[string]any)
-	name, _ := workload["preset"].(string)
+// preset returns the name of the preset that the workload in table is drawn from,
+// or "".
+func (p *plan) preset(table string) string {
+	x, _ := p.document.value(table + ".preset")
+	name, _ := x.(string)
 	return name
 }
 
@@ -49,9 +54,10 @@ func (p *plan) note(key string) string {
 	if p.document.given(key) {
 		return ""
 	}
+	table, _, _ := cutLast(key)
 	switch section, name, _ := strings.Cut(key, "."); {
-	case section == "workload" && p.preset() != "":
-		return "of preset " + p.preset()
+	case section == "workload" && p.preset(table) != "":
+		return "of preset " + p.preset(table)
 	case section == "engine":
 		return s.Engine.note(name)
 	case key == "host.mixed_step":

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 
 	"servesim/internal/strict"
 	"servesim/sim"
@@ -32,9 +33,23 @@ type scenario struct {
 	Run       runSection       `toml:"run"`
 }
 
-// workloadSection says which requests arrive when: either a trace, with how to
-// read it, or a drawn workload.
+// workloadSection says which requests arrive when.
 type workloadSection struct {
+	RequestsSection
+	// Merge is what is merged with these requests by time, each beginning at 0.
+	Merge []mergedSection `toml:"merge,tables"`
+}
+
+// mergedSection is a further workload that is merged with the main one.
+type mergedSection struct {
+	RequestsSection
+	// Class labels all of its requests.
+	Class string `toml:"class"`
+}
+
+// RequestsSection is either a trace, with how to read it, or a drawn workload. It
+// is exported so that what embeds it has its keys.
+type RequestsSection struct {
 	// Trace is the path of a recorded trace, from the folder of the scenario
 	// file; those that the command line gives are from the working folder.
 	Trace string `toml:"trace"`
@@ -124,7 +139,12 @@ func (s *scenario) whole() string { return strict.Encode(*s) }
 // their names and not by their folders, so that it's the same on every machine.
 func (s *scenario) hash() string {
 	c := *s
-	for _, path := range []*string{&c.Workload.Trace, &c.Hardware.GPU, &c.Model.Name} {
+	c.Workload.Merge = slices.Clone(c.Workload.Merge)
+	paths := []*string{&c.Hardware.GPU, &c.Model.Name}
+	for _, p := range c.Workload.parts() {
+		paths = append(paths, &p.Trace)
+	}
+	for _, path := range paths {
 		*path = filepath.Base(*path)
 	}
 	return digest(c.whole())
