@@ -82,8 +82,12 @@ func parseLimit(pair string) (Limit, error) {
 	if !ok {
 		return Limit{}, fmt.Errorf("goodput %q: write KEY:MILLISECONDS, such as ttft:500", pair)
 	}
+	meant := ""
 	for _, o := range Objectives() {
 		if o.String() != key {
+			if strings.EqualFold(o.String(), key) {
+				meant = fmt.Sprintf("; did you mean %q?", o)
+			}
 			continue
 		}
 		d, err := parseMilliseconds(value)
@@ -92,7 +96,7 @@ func parseLimit(pair string) (Limit, error) {
 		}
 		return Limit{o, d}, nil
 	}
-	return Limit{}, fmt.Errorf("goodput %q: unknown key %q; the keys are ttft, tpot, e2el and maxgap", pair, key)
+	return Limit{}, fmt.Errorf("goodput %q: unknown key %q; the keys are ttft, tpot, e2el and maxgap%s", pair, key, meant)
 }
 
 // parseMilliseconds reads a decimal number of milliseconds, at least 0, exactly.

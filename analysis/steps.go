@@ -17,7 +17,6 @@ type stepStats struct {
 	prefill, decode  int64
 	running, waiting level
 	blocks           level
-	backlog          backlog
 }
 
 // level accumulates a Level.
@@ -63,7 +62,6 @@ func (s *stepStats) add(r *observe.StepRun) error {
 	s.running.add(int64(r.Running), span)
 	s.waiting.add(int64(r.Waiting), span)
 	s.blocks.add(r.BlocksUsed, span)
-	s.backlog.add(r.Start, int64(r.Waiting), span)
 	return nil
 }
 
@@ -109,53 +107,4 @@ func (s *stepStats) report(span sim.Duration) Engine {
 		e.Utilisation = s.busy.float() / (float64(span) * float64(s.replicas))
 	}
 	return e
-}
-
-// backlogBins is the number of bins of a backlog.
-const backlogBins = 512
-
-// backlog keeps how many requests waited over the time of a run, in bins whose
-// width doubles whenever the run outgrows them.
-type backlog struct {
-	shift  uint // a bin is 1<<shift ps wide; 0 before the first step
-	weight [backlogBins]sum
-}
-
-// add takes n requests that waited for span from t. All of it counts in the bin of t.
-func (b *backlog) add(t sim.Time, n int64, span uint64) {
-	if b.shift == 0 {
-		b.shift = 30 // about a millisecond
-	}
-	for t>>b.shift >= backlogBins {
-		for i := range backlogBins / 2 {
-			w := b.weight[2*i]
-			w.addSum(b.weight[2*i+1], 1)
-			b.weight[i] = w
-		}
-		clear(b.weight[backlogBins/2:])
-		b.shift++
-	}
-	b.weight[t>>b.shift].addProduct(uint64(n), span)
-}
-
-// quarters returns the mean number of requests waiting, over all engines, in each
-// quarter of the time from start to end. ok is false if a quarter has fewer than
-// four bins.
-func (b *backlog) quarters(start, end sim.Time) (mean [4]float64, ok bool) {
-	if b.shift == 0 {
-		return mean, false
-	}
-	first, bins := int(start>>b.shift), int(end>>b.shift)-int(start>>b.shift)
-	per := bins / 4
-	if per < 4 {
-		return mean, false
-	}
-	for q := range mean {
-		var w sum
-		for i := range per {
-			w.addSum(b.weight[min(first+q*per+i, backlogBins-1)], 1)
-		}
-		mean[q] = w.float() / (float64(per) * float64(uint64(1)<<b.shift))
-	}
-	return mean, true
 }

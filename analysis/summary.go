@@ -38,7 +38,7 @@ type Summary struct {
 	itl              GapSample
 	good             attained
 	start, end       sim.Time // the first arrival and the last end
-	lastArrival      sim.Time
+	waits            waits
 	steps            stepStats
 }
 
@@ -73,7 +73,7 @@ func (s *Summary) Request(r *observe.Request) error {
 	if s.start < 0 || r.Arrival < s.start {
 		s.start = r.Arrival
 	}
-	s.lastArrival = max(s.lastArrival, r.Arrival)
+	s.waits.request(r)
 	if r.Outcome != observe.Completed {
 		s.end = max(s.end, r.End)
 		s.tokens.Unfinished += int64(r.Output)

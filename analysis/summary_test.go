@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -99,6 +98,21 @@ func TestPartsSumToTheWhole(t *testing.T) {
 			t.Fatalf("E2E is off its parts by %d ps", off)
 		}
 	})
+}
+
+// e2el ends with the whole answer, which comes Response after the last token.
+func TestGoodputCountsTheResponse(t *testing.T) {
+	r := request(1, [5]int64{0, 0, 0, 100, 10}, 11) // the last token comes after 200 ms
+	for _, c := range []struct {
+		response sim.Duration
+		good     int64
+	}{{0, 1}, {1, 0}} {
+		r.Response = c.response
+		a := feed(t, Options{Goodput: Goodput{{E2EL, 200 * sim.Millisecond}}}, r).Report().Goodput
+		if a.Good != c.good {
+			t.Errorf("a response of %v: %d good, want %d", c.response, a.Good, c.good)
+		}
+	}
 }
 
 func TestGoodputIsMonotoneAndJoint(t *testing.T) {
@@ -221,38 +235,6 @@ func TestStepDurationAgreesWithTheRecord(t *testing.T) {
 			t.Fatalf("%d, %v; the record says %d with a last step of %d", got, ok, r.Duration(), last)
 		}
 	})
-}
-
-func TestOverloadIsSeen(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		growth int32 // requests that stay waiting, of 100 that arrive
-		want   bool
-	}{{"steady", 0, false}, {"falls behind", 5, true}, {"noise", 1, false}} {
-		t.Run(c.name, func(t *testing.T) {
-			s := NewSummary(Options{})
-			src := rand.New(rand.NewPCG(3, 4))
-			for i := range int64(4000) {
-				wait := int32(i)*c.growth/100 + src.Int32N(4)
-				if c.name == "noise" {
-					wait = src.Int32N(20)
-				}
-				if err := s.Step(&observe.StepRun{Start: sim.Time(i) * 10 * ms, Steps: 1, First: 10 * sim.Millisecond, Waiting: wait}); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Request(request(i, [5]int64{10 * i, 0, 0, 1, 1}, 2)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var got bool
-			for _, w := range s.Report().Warnings {
-				got = got || w.Kind == Overload
-			}
-			if got != c.want {
-				t.Errorf("overload warning: %v, want %v", got, c.want)
-			}
-		})
-	}
 }
 
 // Three requests arrive at 0, 100 and 200 ms. The first makes 3 tokens 10 ms

@@ -10,10 +10,6 @@ import (
 // fewValues is the number of values below which a percentile is said to rest on few.
 const fewValues = 10
 
-// overloadShare is the share of the arriving requests that a queue may keep
-// before it is said to grow: growth below it is hard to tell from chance.
-const overloadShare = 0.01
-
 // warnings returns what to beware of in r.
 func (s *Summary) warnings(r *Report) []Warning {
 	var list []Warning
@@ -27,8 +23,9 @@ func (s *Summary) warnings(r *Report) []Warning {
 	if n := all - r.Counts.Of(observe.Unfinished) - r.Counts.Of(observe.Completed); n > 0 {
 		warn(Failed, "%s of %s failed; the latencies leave them out, goodput does not", Grouped(n), Counted(all, "request"))
 	}
-	if growth, ok := s.growth(); ok {
-		warn(Overload, "overload: the queue grew as long as requests arrived, by %.3g %% of them; latencies depend on how long the run was", 100*growth)
+	if late, early, ok := s.waits.growth(s.start); ok {
+		warn(Overload, "overload: the queue grew as long as requests arrived: the last tenth of them waited %s s in the mean, no tenth of the first half more than %s s; latencies depend on how long the run was",
+			shortSeconds(late), shortSeconds(early))
 	}
 	for _, p := range s.options.Percentiles {
 		n := p.Beyond(r.TTFT.Count)
@@ -58,19 +55,6 @@ func coarse(q []QuantileValue) bool {
 // one value by definition, and no values have no percentiles.
 func few(p Percentile, n int64) bool {
 	return n > 0 && p.Beyond(n) < fewValues && p.ppb != 0 && p.ppb != whole
-}
-
-// growth returns by how much the queue grew while requests arrived, as a share of
-// the arrivals. ok is false unless the mean queue rose from each quarter of that
-// time to the next, from the second on, and the rise from the second to the last
-// is at least overloadShare of the requests that arrive in half the time.
-func (s *Summary) growth() (share float64, ok bool) {
-	q, ok := s.steps.backlog.quarters(s.start, s.lastArrival)
-	if !ok || !(q[1] < q[2] && q[2] < q[3]) {
-		return 0, false
-	}
-	share = (q[3] - q[1]) / (float64(s.counts.Requests) / 2)
-	return share, share >= overloadShare
 }
 
 // Metric is a named distribution of a Report.

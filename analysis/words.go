@@ -1,6 +1,9 @@
 package analysis
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Grouped writes n with a comma between groups of three digits, as every number
 // of a report has them.
@@ -13,6 +16,15 @@ func Grouped(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return sign + s
+}
+
+// shortSeconds writes ps picoseconds in seconds, to three digits or whole.
+func shortSeconds(ps float64) string {
+	s := ps / 1e12
+	if s >= 999.5 {
+		return Grouped(int64(math.Round(s)))
+	}
+	return strconv.FormatFloat(s, 'g', 3, 64)
 }
 
 // Counted writes n things of a kind, such as "1 request" and "2,000 requests".

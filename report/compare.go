@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -210,7 +211,7 @@ func (t *table) goodput(c *analysis.Comparison) {
 // paired is a table of the differences between two runs, request by request.
 func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
 	base, run := c.Runs[d.Base].Name, c.Runs[d.Run].Name
-	p.line("The same request in %s minus in %s, ms; negative is better", run, base)
+	p.line("%s", Fold(fmt.Sprintf("The same request in %s minus in %s, ms; negative is better", run, base), 2))
 	t := table{left: 1}
 	head := []string{"", "pairs", "better", "equal", "worse"}
 	for _, q := range analysis.DifferencePercentiles() {

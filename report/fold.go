@@ -20,8 +20,9 @@ func Item(name, text string) string {
 
 // Fold breaks a line into lines of at most Width columns, those after the first
 // behind hang spaces. It breaks after a comma or semicolon if that leaves no
-// line less than half full, else at a space, and never within a word: one that
-// is longer than a line stands on its own.
+// line less than half full, else at a space, one between a number and its unit
+// only if there is no other, and never within a word: one that is longer than a
+// line stands on its own.
 func Fold(line string, hang int) string {
 	line = strings.TrimRight(line, " ")
 	indent := strings.Repeat(" ", hang)
@@ -40,21 +41,27 @@ func Fold(line string, hang int) string {
 // foldAt returns the index of the space at which to break line, or -1. It is
 // beyond the hanging indent.
 func foldAt(line string, hang int) int {
-	list, space, column := -1, -1, 0
+	list, space, number, column := -1, -1, -1, 0
 	for i, c := range line {
-		if column > Width && space >= 0 {
+		if column > Width && max(list, space, number) >= 0 {
 			break
 		}
 		if c == ' ' && column > hang && line[i-1] != ' ' {
-			space = i
-			if (line[i-1] == ',' || line[i-1] == ';') && column > Width/2 {
-				list = i
+			switch before := line[i-1]; {
+			case (before == ',' || before == ';') && column > Width/2:
+				list, space = i, i
+			case before >= '0' && before <= '9':
+				number = i
+			default:
+				space = i
 			}
 		}
 		column++
 	}
-	if list >= 0 {
-		return list
+	for _, at := range []int{list, space, number} {
+		if at >= 0 {
+			return at
+		}
 	}
-	return space
+	return -1
 }

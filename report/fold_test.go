@@ -12,7 +12,7 @@ import (
 // Folding loses no word, and a line is too long only if it is one word.
 func TestFoldLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringMatching(`[a-zµ]{1,40}[,;]?`), 1, 30).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.StringMatching(`[a-zµ0-9]{1,40}[,;]?`), 1, 30).Draw(t, "words")
 		if rapid.Bool().Draw(t, "long") {
 			words[len(words)/2] = strings.Repeat("x", 130)
 		}
@@ -49,6 +49,12 @@ func TestItemByHand(t *testing.T) {
 	want = "Caution     words without any comma words without any comma words without any comma words without\n" +
 		"            any comma words without any comma words without any comma\n"
 	if diff := cmp.Diff(want, Item("Caution", prose)); diff != "" {
+		t.Error(diff)
+	}
+	waited := strings.Repeat("the last of them waited so long ", 2) + "as all the others do: 95,000 s in the mean"
+	want = "Warning     the last of them waited so long the last of them waited so long as all the others do:\n" +
+		"            95,000 s in the mean\n"
+	if diff := cmp.Diff(want, Item("Warning", waited)); diff != "" {
 		t.Error(diff)
 	}
 	if got := Item("", ""); got != "\n" {

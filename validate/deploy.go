@@ -189,9 +189,11 @@ func (d *deployment) limits(r *Row) error {
 	f := serverFlags(r)
 	d.notes = append(d.notes, f.notes...)
 	d.setup.EagerPrefill = &f.eager
+	c.AsyncScheduling = c.AsyncScheduling && asynchronous(r)
+	d.setup.Async = c.AsyncScheduling
 	c.EnableChunkedPrefill = f.chunked
 	c.MaxModelLen = int32(r.Prompt + r.Output + 200)
-	tokens, seqs := p.Limits(scheduler.Device{Name: d.setup.Profile.Name, MemoryBytes: d.setup.Profile.Datasheet.HBMBytes}, c.MaxModelLen, f.chunked)
+	tokens, seqs := p.Limits(scheduler.Device{Name: d.setup.Profile.Name, MemoryBytes: d.setup.Profile.Datasheet.HBMBytes}, c.MaxModelLen, f.chunked, int32(f.seqs))
 	c.MaxNumBatchedTokens, c.MaxNumSeqs = tokens, seqs
 	if f.tokens > 0 {
 		c.MaxNumBatchedTokens = int32(f.tokens)
@@ -201,9 +203,6 @@ func (d *deployment) limits(r *Row) error {
 	}
 	if !f.chunked {
 		c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, int32(r.Prompt))
-	}
-	if f.seqs > 0 {
-		c.MaxNumSeqs = int32(f.seqs)
 	}
 	c.MaxNumSeqs = min(c.MaxNumSeqs, c.MaxNumBatchedTokens)
 	if f.block > 0 {
@@ -217,7 +216,7 @@ func (d *deployment) limits(r *Row) error {
 // says so if it is another engine or the version is not known.
 func presetOf(r *Row) (name, note string) {
 	if r.Engine != "vllm" {
-		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's stands for it"
+		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's, with synchronous scheduling, stands for it"
 	}
 	parts := strings.SplitN(r.Version, ".", 3)
 	if len(parts) < 2 {
@@ -236,6 +235,26 @@ func presetOf(r *Row) (name, note string) {
 		return "vllm@0.11", ""
 	}
 	return "vllm@0.20", ""
+}
+
+// asyncMinor is the version 0.asyncMinor of vLLM from which on it schedules
+// asynchronously by default. Source: its release notes of 0.14.
+const asyncMinor = 14
+
+// asynchronous tells whether the engine of r plans a step while the GPU runs the
+// one before: vLLM of versions from asyncMinor on or not stated. Where its policy
+// stands for another engine it does not: the calibration runs of TensorRT-LLM fit
+// better so, on H100 far better, though its overlap scheduler is on by default.
+func asynchronous(r *Row) bool {
+	if r.Engine != "vllm" {
+		return false
+	}
+	parts := strings.SplitN(r.Version, ".", 3)
+	if len(parts) < 2 || parts[0] != "0" {
+		return true
+	}
+	minor, err := strconv.Atoi(parts[1])
+	return err != nil || minor >= asyncMinor
 }
 
 // memory sets the number of KV blocks from the memory ledger.

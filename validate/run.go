@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -165,7 +166,7 @@ func replay(ctx context.Context, r *Row, t *traffic, d *deployment, seed sim.See
 	if err != nil {
 		return nil, err
 	}
-	delay, err := constant(e.RequestDelay())
+	delay, err := constant(sim.Duration(math.RoundToEven(e.RequestS * 1e12)))
 	if err != nil {
 		return nil, err
 	}

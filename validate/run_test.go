@@ -38,7 +38,7 @@ func TestOneUserByHand(t *testing.T) {
 	}
 	var w gpu.Work
 	w.AddChunk(0, 100, true)
-	ttft := s.Profile.Engine[s.Engine].RequestDelay() + cost.Step(w)
+	ttft := sim.Duration(1e12*s.Profile.Engine[s.Engine].RequestS) + cost.Step(w)
 	var decode sim.Duration
 	for kv := int64(101); kv < 120; kv++ {
 		decode += cost.Step(gpu.Work{DecodeSeqs: 1, DecodeKV: kv, Samples: 1})

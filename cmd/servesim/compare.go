@@ -45,8 +45,9 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 		Example: `  servesim compare --vary enable_chunked_prefill=false,max_num_batched_tokens=8192,2048,512
   servesim compare --vary gpu=h100+tensor_parallel_size=8,gpu=b200+tensor_parallel_size=4
   servesim compare a.toml b.toml`,
+		Args: arguments(looseLimits),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.choose(args, vary); err != nil {
+			if err := o.choose(cmd, args, vary); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -58,12 +59,12 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 	f.StringArrayVar(&vary, "vary", nil, "alternatives to compare, `KEY=A,B,...`; several flags are crossed")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
 	f.BoolVar(&o.json, "json", false, "print the comparison as JSON, lossless")
-	must(cmd.RegisterFlagCompletionFunc("vary", completeKey))
+	must(cmd.RegisterFlagCompletionFunc("vary", completeVary))
 	return cmd
 }
 
 // choose makes the scenarios to compare from files and alternatives.
-func (o *compareOptions) choose(args, vary []string) error {
+func (o *compareOptions) choose(cmd *cobra.Command, args, vary []string) error {
 	switch {
 	case len(vary) == 0 && len(args) < 2:
 		return usagef("compare needs two scenario files, or --vary KEY=A,B; see servesim compare --help")
@@ -72,7 +73,7 @@ func (o *compareOptions) choose(args, vary []string) error {
 	}
 	if len(vary) == 0 {
 		for _, a := range args {
-			src, err := o.scenario.source([]string{a})
+			src, err := o.scenario.source(cmd, []string{a})
 			if err != nil {
 				return err
 			}
@@ -81,7 +82,7 @@ func (o *compareOptions) choose(args, vary []string) error {
 		o.labels = fileLabels(args)
 		return nil
 	}
-	base, err := o.scenario.source(args)
+	base, err := o.scenario.source(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,9 @@ func (o *compareOptions) choose(args, vary []string) error {
 		if err != nil {
 			return err
 		}
-		o.cross(alts)
+		if err := o.cross(alts); err != nil {
+			return err
+		}
 	}
 	if len(o.sources) < 2 {
 		return usagef("--vary %s is one alternative; compare needs two or more, such as %s,...", vary[0], vary[0])
@@ -125,7 +128,7 @@ func fileLabels(paths []string) []string {
 }
 
 // cross replaces each scenario by one for each alternative.
-func (o *compareOptions) cross(alts []alternative) {
+func (o *compareOptions) cross(alts []alternative) error {
 	var sources []source
 	var labels []string
 	for i, src := range o.sources {
@@ -134,10 +137,15 @@ func (o *compareOptions) cross(alts []alternative) {
 			if o.labels[i] != "" {
 				label = o.labels[i] + "+" + a.label
 			}
-			sources, labels = append(sources, src.with(a.settings)), append(labels, label)
+			both, err := src.with(a.settings)
+			if err != nil {
+				return err
+			}
+			sources, labels = append(sources, both), append(labels, label)
 		}
 	}
 	o.sources, o.labels = sources, labels
+	return nil
 }
 
 // runCompare simulates every scenario and compares the others with the first.
@@ -158,7 +166,7 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		plans[i] = p
 	}
 	for i, p := range plans {
-		if p.scenario.Workload.Trace == stdinPath {
+		if slices.ContainsFunc(p.scenario.Workload.parts(), func(w part) bool { return w.Trace == stdinPath }) {
 			return usagef("standard input can be read only once, and compare replays its trace %d times; write it to a file first", len(plans))
 		}
 		if a, b := plans[0].goodput.String(), p.goodput.String(); a != b {
@@ -170,9 +178,15 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	if o.json {
-		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: inputsOf(results)})
+		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: inputsOf(results)},
+			report.Member{Key: "caution", Value: fittedCaution(plans, o.labels)})
 	}
 	common, own := o.describe(results)
+	if caution := fittedCaution(plans, o.labels); caution != "" {
+		var l lines
+		l.item("Caution", "%s", caution)
+		common = strings.TrimSuffix(common, "\n") + l.folded(0) + "\n"
+	}
 	if _, err := io.WriteString(o.env.stdout, common); err != nil {
 		return err
 	}

@@ -16,18 +16,16 @@ import (
 func (r *result) lines() lines {
 	var l lines
 	r.plan.describe(&l)
-	if r.trace != nil {
-		l.trace(r.trace)
-	}
+	r.parts(&l)
 	if keys := r.plan.scenario.Transform.keys(); keys != "" {
 		l.item("Transform", "%s", keys)
 	}
 	for _, c := range r.counts {
-		if c.N > 0 {
+		if c.N > 0 || strings.HasPrefix(c.What, "merge: ") {
 			l.item("", "%s: %s", c.What, analysis.Grouped(c.N))
 		}
 	}
-	for _, c := range traceCautions(r.trace) {
+	for _, c := range traceCautions(r.traces) {
 		l.item("Caution", "%s", c)
 	}
 	if r.outside > 0 {
@@ -36,10 +34,37 @@ func (r *result) lines() lines {
 	return l
 }
 
-// traceCautions says what of a trace isn't modelled, a sentence each; t is nil if
-// there is none.
-func traceCautions(t *workload.Report) []string {
-	if t == nil || t.Hashed == 0 {
+// parts says of each part of the workload what it is and what was read of it: of
+// a drawn one that stands alone, describe has said it.
+func (r *result) parts(l *lines) {
+	all := r.plan.scenario.Workload.parts()
+	for i, p := range all {
+		name := p.name()
+		switch t := r.traces[i]; {
+		case t != nil:
+			if i == 0 {
+				name = "Trace"
+			}
+			l.trace(name, t, p.labelled())
+		case len(all) > 1:
+			if i == 0 {
+				name = "Workload"
+			}
+			l.item(name, "%s%s", drawn(&p.Spec), p.labelled())
+		}
+	}
+}
+
+// traceCautions says what of traces isn't modelled, a sentence each; those that
+// are nil aren't there.
+func traceCautions(traces []*workload.Report) []string {
+	var t workload.Report
+	for _, one := range traces {
+		if one != nil {
+			t.Hashed, t.Kept = t.Hashed+one.Hashed, t.Kept+one.Kept
+		}
+	}
+	if t.Hashed == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
@@ -50,13 +75,13 @@ func traceCautions(t *workload.Report) []string {
 func (p *plan) describe(l *lines) {
 	s := p.scenario
 	l.item("Scenario", "%s, seed %d", orElse(s.Name, "without a name"), *s.Seed)
-	if s.Workload.Trace == "" {
+	if s.Workload.Trace == "" && len(s.Workload.Merge) == 0 {
 		l.item("Workload", "%s", drawn(&s.Workload.Spec))
 	}
 	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
 	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.machine.profile.Name, p.machine.model.Name, p.machine.weights, p.machine.kv)
 	l.item("Memory", "%s", p.memory())
-	for _, c := range p.cost.Caveats() {
+	for _, c := range p.cautions() {
 		l.item("Caution", "%s", c)
 	}
 }
@@ -142,15 +167,16 @@ func presetOf(s workload.Spec) string {
 // lines are lines of text in the making.
 type lines []string
 
-// trace accounts for every row of a trace.
-func (l *lines) trace(t *workload.Report) {
+// trace accounts for every row of a trace, in lines that begin with name; more
+// ends the first of them.
+func (l *lines) trace(name string, t *workload.Report, more string) {
 	rate := ""
 	if t.Span > 0 {
 		rate = " (" + perSecond(float64(t.Kept)/t.Span.Seconds()) + ")"
 	}
-	l.item("Trace", "%s (%s): %s, %s over %s s%s, %s prompt and %s output tokens",
+	l.item(name, "%s (%s): %s, %s over %s s%s, %s prompt and %s output tokens%s",
 		t.File, t.Format, analysis.Counted(t.Rows, "row"), analysis.Counted(t.Kept, "request"),
-		report.Number(t.Span.Seconds()), rate, analysis.Grouped(t.PromptTokens), analysis.Grouped(t.OutputTokens))
+		report.Number(t.Span.Seconds()), rate, analysis.Grouped(t.PromptTokens), analysis.Grouped(t.OutputTokens), more)
 	for _, d := range t.Dropped {
 		l.item("", "%s dropped: %s", analysis.Counted(d.N, "row"), d.What)
 	}

@@ -4,10 +4,10 @@
 //
 // A scenario, a TOML file, says what is simulated; flags say which scenario and
 // where results go. Each verb is one file of this package. The result goes to
-// stdout, warnings about it included, and nothing else does; progress and faults
-// go to stderr. The exit
-// status is 0 if all went well, 1 if the work failed, 2 if the command line or
-// a file it names is at fault, 3 if a limit that had to be met was missed.
+// stdout, the warnings that belong to it included, and nothing else does;
+// progress and faults go to stderr. The exit status is 0 if all went well, 1 if
+// the work failed, 2 if the command line or a file it names is at fault, 3 if a
+// limit that had to be met was missed.
 //
 // README.md is the manual; its command blocks are executed by a test.
 package main

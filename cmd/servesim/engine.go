@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"servesim/internal/strict"
@@ -35,8 +36,8 @@ type engineSection struct {
 func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen int32) {
 	c := p.Config
 	settle(&e.MaxModelLen, modelLen)
-	settle(&e.EnableChunkedPrefill, c.EnableChunkedPrefill)
-	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill)
+	settle(&e.EnableChunkedPrefill, p.ChunkedPrefill(*e.MaxModelLen))
+	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill, value(e.MaxNumSeqs))
 	settle(&e.MaxNumBatchedTokens, tokens)
 	settle(&e.MaxNumSeqs, min(seqs, *e.MaxNumBatchedTokens))
 	settle(&e.BlockSize, c.BlockSize)
@@ -49,7 +50,7 @@ func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
 	} else {
-		settle(&e.AsyncScheduling, p.AsyncScheduling)
+		settle(&e.AsyncScheduling, c.AsyncScheduling)
 	}
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
@@ -57,8 +58,9 @@ func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	}
 }
 
-// check returns the faults of settled options that vLLM refuses at its start.
-func (e *engineSection) check() []strict.Fault {
+// check returns the faults of settled options that version p of vLLM refuses at
+// its start.
+func (e *engineSection) check(p scheduler.Preset) []strict.Fault {
 	var faults []strict.Fault
 	fault := func(option, format string, args ...any) {
 		faults = append(faults, strict.Fault{Key: "engine." + option, Text: fmt.Sprintf(format, args...)})
@@ -73,8 +75,12 @@ func (e *engineSection) check() []strict.Fault {
 	if u := *e.GPUMemoryUtilization; !(u > 0 && u <= 1) {
 		fault("gpu_memory_utilization", "found %v; must be more than 0 and at most 1", u)
 	}
-	if n := e.NumGPUBlocksOverride; n != nil && *n < 2 {
-		fault("num_gpu_blocks_override", "found %d; must be 2 or more", *n)
+	least, null := int64(1), ""
+	if p.Config.Policy == scheduler.VLLMV1 {
+		least, null = 2, ", of which one is the null block"
+	}
+	if n := e.NumGPUBlocksOverride; n != nil && (*n < least || *n > math.MaxInt32) {
+		fault("num_gpu_blocks_override", "found %d; must be from %d to %d blocks%s", *n, least, math.MaxInt32, null)
 	}
 	return faults
 }
@@ -111,6 +117,7 @@ func (e *engineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	c.EnableChunkedPrefill = *e.EnableChunkedPrefill
 	c.LongPrefillTokenThreshold = *e.LongPrefillTokenThreshold
 	c.SchedulingPolicy = *e.SchedulingPolicy
+	c.AsyncScheduling = value(e.AsyncScheduling)
 	adopt(&c.Watermark, e.Watermark)
 	adopt(&c.ReserveFullISL, e.ReserveFullISL)
 	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)

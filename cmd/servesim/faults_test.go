@@ -69,6 +69,7 @@ func traceFaults() []faultCase {
 		{"stretched past what a run can last", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set stretch=1e7", []string{"stretch: request 1", "106 days"}},
 		{"prompts scaled past what a length can be", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --set scale_prompt=1e8", []string{"scale lengths: request 0 of 374 tokens", "at most 2147483647"}},
 		{"sessions that cannot be merged", map[string]string{"s.toml": small, "t.jsonl": "{\"arrival\":0,\"prompt\":6,\"output\":5,\"session\":9223372036854775807}\n{\"arrival\":1,\"prompt\":6,\"output\":5}\n"}, "run s.toml --trace t.jsonl --set transform.rate=2", []string{"merge: request 0 of source 1", "session 9223372036854775807"}},
+		{"standard input at twice the rate", map[string]string{"s.toml": small}, "run s.toml --trace - --set transform.rate=2", []string{"--trace -: workload.trace: is standard input", "transform.rate reads its workload for each copy"}},
 		{"unknown format", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format azur", []string{"--format azur", "workload.format", `did you mean "azure"?`}},
 		{"the wrong format forced", map[string]string{"s.toml": small, "t.csv": azure}, "run s.toml --trace t.csv --format mooncake", []string{"t.csv:1"}},
 	}
@@ -87,6 +88,10 @@ func scenarioFaults() []faultCase {
 		withScenario("negative seed", changed(`seed = 3`, `seed = -3`), `s.toml:3: seed: found -3; must be a whole number of 0 or more`),
 		withScenario("several faults at once", strings.Replace(changed(`seed = 3`, `sed = 3`), `"h100"`, `"h10"`, 1),
 			`s.toml:3: sed: unknown key; did you mean "seed"?`, `s.toml:15: hardware.gpu: `),
+		withScenario("rate below 0 beside an unknown preset", changed(`arrival = { process = "poisson", rate_per_s = 4 }`, "rate_per_s = -3\npreset = \"azure\""),
+			"s.toml:7: workload.rate_per_s: is -3", "s.toml:8: workload.preset"),
+		withScenario("a rate alone", changed(`arrival = { process = "poisson", rate_per_s = 4 }`, "rate_per_s = 2.5"),
+			`workload.arrival: missing; say when requests arrive, such as { process = "poisson", rate_per_s = 2.5 }`),
 		withScenario("no workload", "schema = 1\n[engine]\npolicy = \"vllm@0.20\"\n[hardware]\ngpu = \"h100\"\n[model]\nname = \"Llama-3.1-8B\"\n", "s.toml: workload: missing", "azure-chat"),
 		withScenario("rate 0", changed("rate_per_s = 4", "rate_per_s = 0"), "s.toml:7: workload.arrival.rate_per_s", "is 0"),
 		withScenario("rate NaN", changed("rate_per_s = 4", "rate_per_s = nan"), "s.toml:7: workload.arrival.rate_per_s", "NaN"),
@@ -107,10 +112,11 @@ func scenarioFaults() []faultCase {
 
 func machineFaults() []faultCase {
 	return []faultCase{
-		withFlags("TP that does not divide", "--model llama-3.1-8b --tp 3", "tensor_parallel_size", "3"),
+		withFlags("TP that does not divide", "--model llama-3.1-8b --tp 3", "--tp 3: hardware.tensor_parallel_size", "one of 1, 2, 4, 8"),
 		withFlags("TP that does not divide the heads", "--model custom.toml --tp 8", "custom.toml"),
 		withFlags("model that does not fit", "--model llama-3.1-405b", "hardware", "does not fit", "smaller number format"),
-		withFlags("no fp4 on H100", "--dtype fp4", "fp4"),
+		withFlags("model that fits for shorter requests", "--model llama-3.1-70b --dtype fp8 --tp 1", "does not fit", "set max_model_len to ", "tensor_parallel_size 2"),
+		withFlags("no fp4 on H100", "--dtype fp4", "--dtype fp4: model.dtype", "fp4"),
 		withFlags("unknown dtype", "--dtype int3", "--dtype int3: model.dtype", "fp8"),
 		withFlags("KV in fp4", "--set kv_cache_dtype=fp4", "model.kv_cache_dtype", "bf16 or fp8"),
 		withFlags("memory share above 1", "--set gpu_memory_utilization=1.5", "engine.gpu_memory_utilization", "1.5"),
@@ -119,7 +125,17 @@ func machineFaults() []faultCase {
 		withFlags("option that the version lacks", "--set watermark=0.01", "engine.watermark: vllm@0.20 has no such option", "vllm@main"),
 		withFlags("budget below the longest prompt, unchunked", "--set enable_chunked_prefill=false --set max_num_batched_tokens=512", "engine.max_num_batched_tokens: found 512", "max_model_len"),
 		withFlags("unknown host constants", "--set host.engine=vlm", "host.engine", `did you mean "vllm"?`),
-		withFlags("host time below 0", "--set host.base=-1ms", "host overhead base"),
+		withFlags("host time below 0", "--set host.base=-1ms", "--set host.base=-1ms: host.base", "host overhead base"),
+		withFlags("delay below 0", "--set network.request.value=-5ms", "--set network.request.value=-5ms: network.request.value: is -5ms"),
+		withFlags("memory below 0", "--set memory.weights_bytes=-5", "--set memory.weights_bytes=-5: memory.weights_bytes: found -5"),
+		withFlags("blocks above what a number holds", "--set num_gpu_blocks_override=99999999999", "--set num_gpu_blocks_override=99999999999: engine.num_gpu_blocks_override", "from 2 to 2147483647"),
+		withFlags("no blocks in V0", "--policy vllm@0.8-v0 --set num_gpu_blocks_override=0", "from 1 to 2147483647"),
+		withFlags("flags that leave no memory", "--model llama-3.1-405b --dtype bf16 --tp 1", "--model llama-3.1-405b --dtype bf16 --tp 1: hardware"),
+		{"a default model's GPUs and format lent to another", nil, "run --trace t.csv --model Llama-3.1-8B --gpu h100",
+			[]string{"--model Llama-3.1-8B: model.name", "tensor_parallel_size 8 and dtype fp8", "Llama-3.3-70B", "servesim run --trace t.csv --gpu h100 --model Llama-3.1-8B --tp 1 --dtype bf16"}},
+		{"a default model's format lent to another", nil, "run --set model.name=qwen3-8b --tp 1", []string{"with dtype fp8", "servesim run --tp 1 --set model.name=qwen3-8b --dtype bf16"}},
+		{"a default model's GPUs lent to alternatives", nil, "compare --vary model=qwen3-8b,qwen3-32b --dtype fp8", []string{"with tensor_parallel_size 8", "servesim compare --dtype fp8 --vary model=qwen3-8b,qwen3-32b --tp 1"}},
+		{"weights that are not modelled", map[string]string{"s.toml": small, "config.json": awqConfig}, "run s.toml --model config.json", []string{"model.dtype: missing, and config.json says awq", "not modelled"}},
 		{"profile with an unknown key", map[string]string{"s.toml": small, "p.toml": "schema = 1\nnam = \"x\"\n"}, "run s.toml --gpu p.toml", []string{"p.toml:2", "nam"}},
 		{"profile of a newer schema", map[string]string{"s.toml": small, "p.toml": "schema = 7\n"}, "run s.toml --gpu p.toml", []string{"p.toml:1", "schema"}},
 		{"profile missing", map[string]string{"s.toml": small}, "run s.toml --gpu none.toml", []string{"none.toml", "no such file"}},
@@ -133,7 +149,24 @@ func flagFaults() []faultCase {
 		{"unknown command", nil, "rum", []string{`unknown command "rum"`}},
 		{"unknown flag", nil, "run --rate 5", []string{"unknown flag: --rate", "servesim run --help"}},
 		{"two scenarios", nil, "run a.toml b.toml", []string{"at most 1 arg"}},
+		withFlags("empty flags", "--trace= --model= --gpu= --goodput= --percentiles= --records=", "--trace is empty", "--model is empty", "--gpu is empty", "--goodput is empty", "--percentiles is empty", "--records is empty"),
+		withFlags("a key twice", "--set seed=1 --set seed=2", "seed: given by --set seed=1 and again by --set seed=2"),
+		withFlags("a key by its flag and by set", "--policy vllm@0.11 --set policy=vllm@0.20", "engine.policy: given by --policy vllm@0.11 and again by --set policy=vllm@0.20"),
+		withFlags("a key and then its table", "--set arrival.rate_per_s=5 --set arrival={}", "workload.arrival: given by"),
+		withFlags("two traces", "--trace a.csv --set trace=b.csv", "workload.trace: given by --trace a.csv and again"),
+		withFlags("printed as JSON", "--print --json --records r.jsonl", "--print runs nothing", "--json and --records"),
+		withFlags("a name of two things", "--set name=x", `key "name" is ambiguous; write scenario.name`),
+		withFlags("a limit in capitals", "--goodput TTFT:500", `did you mean "ttft"?`),
+		{"limits without quotes", nil, "run --goodput ttft:500 tpot:15 e2el:2000", []string{"tpot:15: looks like another limit", `--goodput "ttft:500 tpot:15 e2el:2000"`}},
+		{"limits without quotes compared", nil, "compare --goodput ttft:500 tpot:15", []string{`--goodput "ttft:500 tpot:15"`}},
+		{"a trace as the scenario", map[string]string{"trace.csv": azure}, "run trace.csv", []string{"trace.csv: looks like a trace", "--trace trace.csv"}},
+		{"a trace of unknown columns as the scenario", map[string]string{"t.csv": "a,b\n1,2\n"}, "run t.csv", []string{"t.csv: looks like a trace", "--trace t.csv"}},
+		{"vary of a key that a flag gives", map[string]string{"s.toml": small}, "compare s.toml --gpu h200 --vary gpu=h100,b200", []string{"hardware.gpu: given by --gpu h200 and again by --vary gpu=h100"}},
+		{"vary of one key twice", map[string]string{"s.toml": small}, "compare s.toml --vary gpu=h100,h200 --vary gpu=h100,b200", []string{"hardware.gpu: given by --vary gpu=h100 and again by --vary gpu=h100"}},
+		{"vary of a name", map[string]string{"s.toml": small}, "compare s.toml --vary name=a,b", []string{"ambiguous", "model.name"}},
 		withFlags("set without a value", "--set seed", "--set seed", "key=value"),
+		withFlags("seed above 64 bits", "--seed 18446744073709551615", "--seed 18446744073709551615: seed: found 18446744073709551615, which is beyond the 64 bits of a number"),
+		withFlags("preset misspelt", "--set preset=azure-cht", `did you mean "azure-chat"?`),
 		withFlags("set of an unknown key", "--set max_num_seq=5", `did you mean "max_num_seqs"?`),
 		withFlags("set of the wrong type", "--set seed=x", `--set seed=x: seed: found the string "x"`),
 		withFlags("unknown limit", "--goodput p99:5", "--goodput", "p99"),
@@ -159,6 +192,33 @@ func flagFaults() []faultCase {
 		{"vectors missing", nil, "conform none.json", []string{"none.json", "no such file"}},
 		{"vectors that are no JSON", map[string]string{"v.json": "["}, "conform v.json", []string{"v.json"}},
 		{"unknown listing", nil, "list policie", []string{`did you mean "policies"?`}},
+	}
+}
+
+// awqConfig is a config.json whose weights no step time was fitted for.
+const awqConfig = `{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "max_position_embeddings": 131072,
+"num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+"torch_dtype": "float16", "quantization_config": {"quant_method": "awq", "bits": 4}}`
+
+// TestFaultsAreInOrder holds that faults come in the order of the lines that they
+// are about, those of the command line first, and nothing follows from another.
+func TestFaultsAreInOrder(t *testing.T) {
+	text := strings.Replace(changed("rate_per_s = 4", "rate_per_s = -3"), `"h100"`, `"h10"`, 1)
+	text = strings.Replace(text, "requests = 20", "requsts = 20", 1)
+	for _, c := range []struct{ args, want string }{
+		{"run s.toml --dtype x", "--dtype x: model.dtype|s.toml:5: workload.requests|s.toml:6: workload.requsts|s.toml:7: workload.arrival.rate_per_s|s.toml:15: hardware.gpu"},
+		{"run ok.toml --set max_num_batched_tokens=0", "--set max_num_batched_tokens=0: engine.max_num_batched_tokens"},
+		{"run ok.toml --set max_model_len=0", "--set max_model_len=0: engine.max_model_len"},
+	} {
+		inFolder(t, map[string]string{"s.toml": text, "ok.toml": small})
+		var heads []string
+		for line := range strings.Lines(do(t, strings.Split(c.args, " ")...).stderr) {
+			parts := strings.SplitN(strings.TrimPrefix(line, "servesim: "), ": ", 3)
+			heads = append(heads, parts[0]+": "+parts[1])
+		}
+		if got := strings.Join(heads, "|"); got != c.want {
+			t.Errorf("%s: faults of\n%s, want\n%s", c.args, got, c.want)
+		}
 	}
 }
 

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
+	"servesim/analysis"
 	"servesim/sim/gpu"
 
 	"github.com/spf13/cobra"
@@ -46,14 +50,20 @@ func (f *scenarioFlags) bind(cmd *cobra.Command) {
 			must(cmd.RegisterFlagCompletionFunc(s.name, cobra.FixedCompletions(s.values(), cobra.ShellCompDirectiveNoFileComp)))
 		}
 	}
-	must(cmd.RegisterFlagCompletionFunc("set", completeKey))
+	must(cmd.RegisterFlagCompletionFunc("set", completeSet))
 }
 
-// source returns the scenario that the flags and the arguments name.
-func (f *scenarioFlags) source(args []string) (source, error) {
-	src := source{trace: f.trace}
+// source returns the scenario that the flags of cmd and the arguments name.
+func (f *scenarioFlags) source(cmd *cobra.Command, args []string) (source, error) {
+	if err := f.empty(cmd); err != nil {
+		return source{}, err
+	}
+	src := source{command: f.command(cmd, args)}
 	if len(args) > 0 {
 		src.path = args[0]
+	}
+	if f.trace != "" {
+		src.settings = append(src.settings, setting{key: "workload.trace", value: f.trace, text: f.trace, flag: "--trace", replay: true})
 	}
 	for i, s := range shortFlags {
 		if v := f.short[i]; v != "" {
@@ -71,7 +81,74 @@ func (f *scenarioFlags) source(args []string) (source, error) {
 		s.flag = "--set"
 		src.settings = append(src.settings, s)
 	}
-	return src, nil
+	return src, conflicts(src.settings)
+}
+
+// valued lists the flags that take one value, in the order in which command
+// writes them.
+func valued() []string {
+	names := []string{traceFlag}
+	for _, s := range shortFlags {
+		names = append(names, s.name)
+	}
+	return append(names, "goodput", "records", "percentiles")
+}
+
+// empty returns a fault for each flag of cmd that was given and has no value.
+func (f *scenarioFlags) empty(cmd *cobra.Command) error {
+	var faults []error
+	for _, name := range valued() {
+		if cmd.Flags().Changed(name) && cmd.Flags().Lookup(name).Value.String() == "" {
+			faults = append(faults, fmt.Errorf("--%s is empty; give it a value, or leave the flag out", name))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+// command writes the command that was given, for messages that complete it.
+func (f *scenarioFlags) command(cmd *cobra.Command, args []string) string {
+	words := append([]string{"servesim", cmd.Name()}, args...)
+	flags := cmd.Flags()
+	for _, name := range valued() {
+		if flags.Changed(name) {
+			words = append(words, "--"+name, flags.Lookup(name).Value.String())
+		}
+	}
+	for _, name := range []string{"set", "vary"} {
+		list, _ := flags.GetStringArray(name) // none of a flag that cmd doesn't have
+		for _, v := range list {
+			words = append(words, "--"+name, v)
+		}
+	}
+	for _, name := range []string{"json", "print"} {
+		if flags.Changed(name) {
+			words = append(words, "--"+name)
+		}
+	}
+	for i, w := range words {
+		if strings.ContainsAny(w, " '\"{}[]()<>|&;$*?\\`#~!") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// looseLimits returns a fault if an argument is a limit that the shell parted from
+// those of --goodput.
+func looseLimits(cmd *cobra.Command, args []string) error {
+	limits := []string{cmd.Flags().Lookup("goodput").Value.String()}
+	for _, a := range args {
+		if _, err := analysis.ParseGoodput(a); err == nil {
+			limits = append(limits, a)
+		}
+	}
+	if len(limits) == 1 || !cmd.Flags().Changed("goodput") {
+		return nil
+	}
+	return usagef("%s: looks like another limit of --goodput, not a scenario file; quote the limits: --goodput %q", limits[1], strings.Join(limits, " "))
 }
 
 // flagValue returns the value of a short flag: a number where the key is one,
@@ -86,8 +163,15 @@ func flagValue(name, text string) any {
 // completeKey completes the key of --set.
 func completeKey(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var list []string
-	for _, k := range scenarioKeys() {
-		if strings.HasPrefix(k, begun) {
+	names := append(scenarioKeys(), traceFlag)
+	for _, s := range shortFlags {
+		names = append(names, s.name)
+	}
+	for i, k := range names {
+		if k == "name" {
+			k = scenarioName
+		}
+		if strings.HasPrefix(k, begun) && slices.Index(names, names[i]) == i {
 			list = append(list, k+"=")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 func FuzzScenario(f *testing.F) {
 	f.Add(small)
 	f.Add(defaultScenario)
+	f.Add(merging)
 	for _, c := range scenarioFaults() {
 		f.Add(c.files["s.toml"])
 	}
@@ -28,13 +29,13 @@ func FuzzScenario(f *testing.F) {
 			}
 			return
 		}
-		printed := p.scenario.text()
+		printed := p.text()
 		e.stdin = strings.NewReader(printed)
 		again, err := newPlan(e, source{path: stdinPath})
 		if err != nil {
 			t.Fatalf("%v\nin what was printed:\n%s", err, printed)
 		}
-		if got := again.scenario.text(); got != printed {
+		if got := again.text(); got != printed {
 			t.Errorf("printed\n%s\nand then\n%s", printed, got)
 		}
 	})

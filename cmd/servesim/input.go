@@ -4,14 +4,23 @@ import "servesim/sim/workload"
 
 // An inputJSON says what a run was made of, beside what its report says.
 type inputJSON struct {
-	// Scenario is the scenario with every default written out, as TOML.
-	Scenario   string      `json:"scenario_toml"`
-	Trace      *traceJSON  `json:"trace"`
-	Transforms []countJSON `json:"transforms"`
-	Memory     memoryJSON  `json:"memory"`
-	Cautions   []string    `json:"cautions"`
+	// Scenario is the scenario as TOML, with the defaults in comments, as --print has it.
+	Scenario string     `json:"scenario_toml"`
+	Trace    *traceJSON `json:"trace"` // of the main workload
+	// Merged are the workloads that are merged with the main one.
+	Merged     []mergedJSON `json:"merged"`
+	Transforms []countJSON  `json:"transforms"`
+	Memory     memoryJSON   `json:"memory"`
+	Cautions   []string     `json:"cautions"`
 	// Outside is the share of steps outside the fitted range.
 	Outside float64 `json:"steps_extrapolated_share"`
+}
+
+// mergedJSON is a workload that is merged with the main one.
+type mergedJSON struct {
+	Key   string     `json:"key"`
+	Class string     `json:"class"`
+	Trace *traceJSON `json:"trace"`
 }
 
 // traceJSON accounts for the rows of a trace.
@@ -60,8 +69,8 @@ type bytesJSON struct {
 func (r *result) input() inputJSON {
 	l := r.plan.ledger
 	in := inputJSON{
-		Scenario: r.plan.scenario.text(), Transforms: countsJSON(r.counts),
-		Cautions: append(append([]string{}, r.plan.cost.Caveats()...), traceCautions(r.trace)...), Outside: r.outside,
+		Scenario: r.plan.text(), Transforms: countsJSON(r.counts),
+		Cautions: append(r.plan.cautions(), traceCautions(r.traces)...), Outside: r.outside,
 		Memory: memoryJSON{
 			Usable: l.UsableBytes, Share: l.ShareBytes, KV: l.KVBytes,
 			BytesPerToken: l.BytesPerToken, BlockTokens: l.BlockSize, Blocks: l.Blocks(),
@@ -70,15 +79,24 @@ func (r *result) input() inputJSON {
 	for _, i := range l.Items {
 		in.Memory.Items = append(in.Memory.Items, bytesJSON{i.Name, i.Bytes, i.Overridden})
 	}
-	if t := r.trace; t != nil {
-		in.Trace = &traceJSON{
-			File: t.File, Format: t.Format, Compression: t.Compression, Rows: t.Rows, Kept: t.Kept,
-			Dropped: countsJSON(t.Dropped), Raised: t.Raised, OutOfOrder: t.OutOfOrder, Ties: t.Ties,
-			SpanPs: int64(t.Span), PromptTokens: t.PromptTokens, OutputTokens: t.OutputTokens,
-			Ignored: append([]string{}, t.Ignored...), Notes: append([]string{}, t.Notes...),
-		}
+	in.Trace, in.Merged = rowsJSON(r.traces[0]), []mergedJSON{}
+	for i, p := range r.plan.scenario.Workload.parts()[1:] {
+		in.Merged = append(in.Merged, mergedJSON{Key: p.key, Class: p.class, Trace: rowsJSON(r.traces[1+i])})
 	}
 	return in
+}
+
+// rowsJSON returns what became of the rows of a trace, nil if there is none.
+func rowsJSON(t *workload.Report) *traceJSON {
+	if t == nil {
+		return nil
+	}
+	return &traceJSON{
+		File: t.File, Format: t.Format, Compression: t.Compression, Rows: t.Rows, Kept: t.Kept,
+		Dropped: countsJSON(t.Dropped), Raised: t.Raised, OutOfOrder: t.OutOfOrder, Ties: t.Ties,
+		SpanPs: int64(t.Span), PromptTokens: t.PromptTokens, OutputTokens: t.OutputTokens,
+		Ignored: append([]string{}, t.Ignored...), Notes: append([]string{}, t.Notes...),
+	}
 }
 
 // inputsOf returns what each of results was made of.

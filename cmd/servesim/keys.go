@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -14,10 +15,17 @@ type setting struct {
 	value any    // as TOML decodes it
 	text  string // as it was written, for messages and labels
 	flag  string // the flag that gave it
+	// replay tells that the value is a trace to replay: it takes the place of the
+	// whole workload.
+	replay bool
 }
 
+// String returns the flag and what it was given.
+func (s setting) String() string { return s.flag + " " + s.text }
+
 // parseSetting reads key=value. The key may be short, as fullKey says. The value
-// is TOML; one that isn't TOML is a string.
+// is TOML; one that isn't TOML is a string. The key trace does what the flag
+// --trace does, and model takes a name, as --model does, or the whole table.
 func parseSetting(text string) (setting, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" || value == "" {
@@ -27,7 +35,48 @@ func parseSetting(text string) (setting, error) {
 	if err != nil {
 		return setting{}, usagef("--set %s: %w", text, err)
 	}
-	return setting{key: full, value: tomlValue(strings.TrimSpace(value)), text: text}, nil
+	s := setting{key: full, value: tomlValue(strings.TrimSpace(value)), text: text, replay: strings.TrimSpace(key) == traceFlag}
+	if _, table := s.value.(map[string]any); table && s.key == "model.name" {
+		s.key = "model"
+	}
+	return s, nil
+}
+
+// traceFlag is the flag that replays a trace.
+const traceFlag = "trace"
+
+// scenarioName stands for the key name of the scenario itself, which alone could
+// mean that of the model too.
+const scenarioName = "scenario.name"
+
+// aliasKey returns the key that the flag called name stands for.
+func aliasKey(name string) (key string, ok bool) {
+	if name == traceFlag {
+		return "workload.trace", true
+	}
+	for _, s := range shortFlags {
+		if s.name == name {
+			return s.key, true
+		}
+	}
+	return "", false
+}
+
+// conflicts returns a fault for each setting that would undo an earlier one: it
+// gives the same key again, or a table that holds it.
+func conflicts(settings []setting) error {
+	var faults []error
+	for i, s := range settings {
+		for _, t := range settings[:i] {
+			if s.key == t.key || strings.HasPrefix(t.key, s.key+".") {
+				faults = append(faults, fmt.Errorf("%s: given by %s and again by %s, and one would undo the other; leave one out", s.key, t, s))
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return &usageError{err}
+	}
+	return nil
 }
 
 // tomlValue decodes a TOML value; text that isn't one is a string.
@@ -39,9 +88,17 @@ func tomlValue(text string) any {
 	return text
 }
 
-// fullKey returns the key of a scenario that key names in full or by its last
-// parts: of several keys that end so, the one with the fewest parts.
+// fullKey returns the key of a scenario that key names in full, as a flag does, or
+// by its last parts: of several keys that end so, the one with the fewest parts.
 func fullKey(key string) (string, error) {
+	switch full, ok := aliasKey(key); {
+	case ok:
+		return full, nil
+	case key == scenarioName:
+		return "name", nil
+	case key == "name":
+		return "", fmt.Errorf("key %q is ambiguous; write %s for the title of the scenario, model.name for the model", key, scenarioName)
+	}
 	all := scenarioKeys()
 	var matches, short []string
 	depth := 0
@@ -70,7 +127,7 @@ func fullKey(key string) (string, error) {
 		if name, ok := strict.Nearest(key, names); ok {
 			return "", fmt.Errorf("unknown key %q; did you mean %q?", key, name)
 		}
-		return "", fmt.Errorf("unknown key %q; servesim run --print shows the keys of a scenario", key)
+		return "", fmt.Errorf("unknown key %q; servesim list keys shows the keys of a scenario", key)
 	}
 	return "", fmt.Errorf("key %q is ambiguous; it may be %s", key, strings.Join(matches, " or "))
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"servesim/sim/workload"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,12 +15,19 @@ func TestFullKey(t *testing.T) {
 		{"engine.max_num_seqs", "engine.max_num_seqs", ""},
 		{"max_num_seqs", "engine.max_num_seqs", ""},
 		{"gpu", "hardware.gpu", ""},
-		{"name", "name", ""},                      // the scenario's own, not the model's
+		{"name", "", "ambiguous; write scenario.name"},
+		{"scenario.name", "name", ""},
+		{"model.name", "model.name", ""},
+		{"model", "model.name", ""}, // as the flags have it
+		{"tp", "hardware.tensor_parallel_size", ""},
+		{"dtype", "model.dtype", ""},
+		{"trace", "workload.trace", ""},
+		{"policy", "engine.policy", ""},
 		{"rate_per_s", "workload.rate_per_s", ""}, // not workload.arrival.rate_per_s
 		{"arrival.rate_per_s", "workload.arrival.rate_per_s", ""},
 		{"stddev", "", "ambiguous"},
 		{"max_num_seq", "", `did you mean "max_num_seqs"?`},
-		{"temperature", "", "servesim run --print shows"},
+		{"temperature", "", "servesim list keys shows"},
 	} {
 		got, err := fullKey(c.key)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -44,6 +54,66 @@ func TestSettingValues(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, s.value); diff != "" {
 			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestEveryKeyIsExplained holds that list keys says something of each key, and of
+// nothing else.
+func TestEveryKeyIsExplained(t *testing.T) {
+	helps, used := keyHelps(), map[string]bool{}
+	for _, key := range scenarioKeys() {
+		used[helpKey(key)] = true
+		if helps[helpKey(key)].meaning == "" {
+			t.Errorf("keys.txt lacks a meaning of %s", helpKey(key))
+		}
+	}
+	for key := range helps {
+		if !used[key] {
+			t.Errorf("keys.txt explains %s, which no scenario has", key)
+		}
+	}
+	out := ok(t, "list", "keys")
+	for _, want := range []string{"engine.max_num_seqs", "whole", "sequences", "duration", "10ms"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("list keys lacks %q", want)
+		}
+	}
+}
+
+// TestDefaultsOfKeysAreWhatSettles holds some constants of keys.txt to what an
+// absent key becomes.
+func TestDefaultsOfKeysAreWhatSettles(t *testing.T) {
+	helps, p := keyHelps(), planOf(t, small)
+	for key, got := range map[string]any{
+		"hardware.tensor_parallel_size": *p.scenario.Hardware.TensorParallelSize,
+		"model.dtype":                   p.scenario.Model.Dtype,
+		"model.kv_cache_dtype":          p.scenario.Model.KVCacheDtype,
+		"host.engine":                   p.scenario.Host.Engine,
+		"engine.block_size":             *p.scenario.Engine.BlockSize,
+		"engine.scheduling_policy":      *p.scenario.Engine.SchedulingPolicy,
+		"network.request":               *p.scenario.Network.Request.Value,
+		"network.response":              *p.scenario.Network.Response.Value,
+		"DELAY.max":                     workload.MaxDelay,
+	} {
+		if want := fmt.Sprint(got); helps[key].def != want {
+			t.Errorf("keys.txt has the default %q of %s, which is %q", helps[key].def, key, want)
+		}
+	}
+}
+
+// TestModelIsANameOrATable holds that model= takes what --model does, or the table.
+func TestModelIsANameOrATable(t *testing.T) {
+	for text, want := range map[string]setting{
+		"model=Llama-3.1-8B": {key: "model.name", value: "Llama-3.1-8B"},
+		`model={name="x"}`:   {key: "model", value: map[string]any{"name": "x"}},
+		"trace=t.csv":        {key: "workload.trace", value: "t.csv", replay: true},
+		"workload.trace=t":   {key: "workload.trace", value: "t"},
+	} {
+		got, err := parseSetting(text)
+		want.text = text
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(setting{})); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
 }

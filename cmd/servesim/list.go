@@ -34,7 +34,7 @@ func listings() []listing {
 		{"models", func() [][2]string { return bare(gpu.ModelNames()) }},
 		{"presets", listPresets},
 		{"formats", listFormats},
-		{"keys", func() [][2]string { return bare(scenarioKeys()) }},
+		{"keys", listKeys},
 	}
 }
 

@@ -6,9 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"servesim/internal/strict"
+	"servesim/sim/gpu"
+	"servesim/sim/workload"
 )
 
 // defaultScenario is what a command without a scenario file simulates.
@@ -29,14 +33,14 @@ const stdinName = "standard input"
 // changes in it.
 type source struct {
 	path     string // "" is the embedded scenario
-	trace    string // a trace that takes the place of the workload, or ""
 	settings []setting
+	command  string // that named it, for messages
 }
 
-// with returns src with more settings, which come after its own.
-func (src source) with(more []setting) source {
+// with returns src with more settings, which must not undo its own.
+func (src source) with(more []setting) (source, error) {
 	src.settings = append(src.settings[:len(src.settings):len(src.settings)], more...)
-	return src
+	return src, conflicts(src.settings)
 }
 
 // A document is a scenario's tree of values and where each was written.
@@ -48,12 +52,61 @@ type document struct {
 
 // where tells where a key was written.
 func (d *document) where(key string) string {
-	for k := key; k != ""; k = k[:max(strings.LastIndexAny(k, ".["), 0)] {
-		if flag, ok := d.flags[k]; ok {
-			return flag
-		}
+	if flag, ok := d.flag(key); ok {
+		return flag
 	}
 	return d.at(key)
+}
+
+// flag returns what of the command line gave key, or a table around it.
+func (d *document) flag(key string) (flag string, ok bool) {
+	for k := key; k != ""; k = k[:max(strings.LastIndexAny(k, ".["), 0)] {
+		if flag, ok := d.flags[k]; ok {
+			return flag, true
+		}
+	}
+	return "", false
+}
+
+// given tells whether the file or the command line gives key.
+func (d *document) given(key string) bool {
+	_, ok := d.value(key)
+	return ok
+}
+
+// value returns what key, such as a.b[0].c, has in the tree.
+func (d *document) value(key string) (x any, ok bool) {
+	x = d.tree
+	for part := range strings.SplitSeq(key, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(part, "]"), "[")
+		table, _ := x.(map[string]any)
+		if x, ok = table[name]; !ok {
+			return nil, false
+		}
+		if listed {
+			items := tables(x)
+			i, err := strconv.Atoi(index)
+			if err != nil || i < 0 || i >= len(items) {
+				return nil, false
+			}
+			x = items[i]
+		}
+	}
+	return x, true
+}
+
+// tables returns the members of a list of tables, in either way in which TOML
+// writes one; a member that isn't a table is nil.
+func tables(x any) []map[string]any {
+	if list, ok := x.([]map[string]any); ok {
+		return list
+	}
+	list, _ := x.([]any)
+	tables := make([]map[string]any, len(list))
+	for i, item := range list {
+		tables[i], _ = item.(map[string]any)
+	}
+	return tables
 }
 
 // load reads a scenario, applies the command line to it and decodes it. The
@@ -65,7 +118,7 @@ func load(e env, src source) (*scenario, *document, []strict.Fault) {
 	}
 	tree, err := strict.Parse(file, text)
 	if err != nil {
-		return nil, nil, []strict.Fault{err.(strict.Fault)}
+		return nil, nil, []strict.Fault{notScenario(src.path, err.(strict.Fault))}
 	}
 	d := &document{tree: tree, at: strict.Where(file, text), flags: map[string]string{}}
 	if f, ok := strict.Schema(tree, schemaVersion, d.at); !ok {
@@ -75,7 +128,55 @@ func load(e env, src source) (*scenario, *document, []strict.Fault) {
 	d.apply(src)
 	var s scenario
 	faults := strict.Decode(tree, &s, d.where)
+	if src.path == "" {
+		faults = append(faults, d.leaks(src)...)
+	}
 	return &s, d, faults
+}
+
+// leaks returns a fault if the command line puts another model in the place of
+// that of the default scenario and would serve it in the same way without saying
+// so: on as many GPUs, in the same format.
+func (d *document) leaks(src source) []strict.Fault {
+	const tp, dtype = "hardware.tensor_parallel_size", "model.dtype"
+	flag, replaced := d.flag("model.name")
+	_, givenTP := d.flag(tp)
+	_, givenDtype := d.flag(dtype)
+	base, _ := strict.Parse(defaultName, defaultScenario)
+	hardware, model := base["hardware"].(map[string]any), base["model"].(map[string]any)
+	if now, ok := d.tree["model"].(map[string]any); ok {
+		name, _ := now["name"].(string)
+		replaced = replaced && !strings.EqualFold(name, model["name"].(string))
+	}
+	if !replaced || givenTP && givenDtype {
+		return nil
+	}
+	var lent, add []string
+	if !givenTP {
+		lent, add = append(lent, fmt.Sprintf("tensor_parallel_size %v", hardware["tensor_parallel_size"])), append(add, " --tp 1")
+	}
+	if !givenDtype {
+		lent, add = append(lent, fmt.Sprintf("dtype %v", model["dtype"])), append(add, " --dtype bf16")
+	}
+	return []strict.Fault{{Where: flag, Key: "model.name", Text: fmt.Sprintf(
+		"without a scenario file it would run with %s, which the default scenario has for %s; say how this model is served, such as: %s%s",
+		strings.Join(lent, " and "), model["name"], src.command, strings.Join(add, ""))}}
+}
+
+// notScenario says of a file that isn't TOML if it is a trace.
+func notScenario(path string, f strict.Fault) strict.Fault {
+	if path == "" || path == stdinPath {
+		return f
+	}
+	t, err := workload.Open(path, workload.Options{})
+	if err == nil {
+		workload.CloseSource(t)
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	if err == nil || ext == ".csv" || ext == ".jsonl" {
+		return strict.Fault{Where: path, Text: "looks like a trace, not a scenario; replay it with --trace " + path}
+	}
+	return f
 }
 
 // traceName is the name of a scenario that replays the trace at path.
@@ -108,16 +209,24 @@ func (d *document) rebase(dir string) {
 	if dir == "" || dir == "." {
 		return
 	}
-	for _, key := range [][2]string{{"workload", "trace"}, {"hardware", "gpu"}, {"model", "name"}} {
-		table, ok := d.tree[key[0]].(map[string]any)
-		if !ok {
-			continue
+	section := func(name string) map[string]any {
+		table, _ := d.tree[name].(map[string]any)
+		return table
+	}
+	change := func(table map[string]any, key string, rebased func(dir, path string) string) {
+		if p, ok := table[key].(string); ok && p != "" && p != stdinPath {
+			table[key] = rebased(dir, p)
 		}
-		p, ok := table[key[1]].(string)
-		isPath := key[1] == "trace" || strings.HasPrefix(p, ".") || strings.HasSuffix(p, ".toml") || strings.HasSuffix(p, ".json")
-		if ok && p != "" && p != stdinPath && isPath && !filepath.IsAbs(p) {
-			table[key[1]] = filepath.Join(dir, p)
-		}
+	}
+	change(section("hardware"), "gpu", gpu.Rebase)
+	change(section("model"), "name", gpu.Rebase)
+	for _, table := range slices.Concat(tables(section("workload")["merge"]), []map[string]any{section("workload")}) {
+		change(table, "trace", func(dir, path string) string {
+			if filepath.IsAbs(path) {
+				return path
+			}
+			return filepath.Join(dir, path)
+		})
 	}
 }
 
@@ -125,14 +234,28 @@ func (d *document) rebase(dir string) {
 // the whole workload, for what the file says of the old one wouldn't fit, and
 // gives the scenario its name, for the old one may describe the old workload.
 func (d *document) apply(src source) {
-	if src.trace != "" {
-		d.tree["name"] = traceName(src.trace)
-		d.flags["name"] = "--trace " + src.trace
-		d.tree["workload"] = map[string]any{"trace": src.trace}
-		d.flags["workload"] = "--trace " + src.trace
+	for _, s := range src.settings {
+		if path, ok := s.value.(string); ok && s.replay {
+			d.tree["name"] = traceName(path)
+			d.tree["workload"] = map[string]any{}
+			d.flags["name"], d.flags["workload"] = s.String(), s.String()
+		}
 	}
 	for _, s := range src.settings {
 		put(d.tree, s.key, s.value)
-		d.flags[s.key] = s.flag + " " + s.text
+		d.flags[s.key] = s.String()
+	}
+	d.constants()
+}
+
+// constants makes a delay of which the command line gives the value alone a
+// constant one.
+func (d *document) constants() {
+	network, _ := d.tree["network"].(map[string]any)
+	for _, key := range []string{"request", "response"} {
+		_, flag := d.flags["network."+key+".value"]
+		if t, ok := network[key].(map[string]any); flag && ok && len(t) == 1 {
+			t["dist"] = "constant"
+		}
 	}
 }

@@ -57,6 +57,14 @@ func (s *scenario) settleMachine() (machine, []strict.Fault) {
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
+	if m.model != nil && s.Model.Dtype == "" {
+		if err := unmodelled(s.Model.Name, m.model.WeightFormat); err != nil {
+			fault("model.dtype", err)
+			s.Model.Dtype = string(gpu.BF16)
+		} else {
+			s.Model.Dtype = orElse(m.model.WeightFormat, string(gpu.BF16))
+		}
+	}
 	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
 	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
 	fault("model.dtype", err)
@@ -87,8 +95,7 @@ func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
 	settle(&s.Host.Base, seconds(e.StepS))
 	settle(&s.Host.PerSeq, seconds(e.SeqS))
 	settle(&s.Host.PerPromptToken, seconds(e.PromptTokenS))
-	settle(&s.Host.MixedStep, 0)
-	return nil
+	return nil // an absent mixed_step is 0, with a caution if the fit has one
 }
 
 // device describes the GPU to the defaults of an engine version.
@@ -100,6 +107,7 @@ func (m machine) device() scheduler.Device {
 func (s *scenario) setup(m machine) gpu.Setup {
 	return gpu.Setup{
 		Profile: m.profile, Model: m.model, TP: int(*s.Hardware.TensorParallelSize),
+		EP: int(value(s.Hardware.ExpertParallelSize)), DPAttention: int(value(s.Hardware.DataParallelAttentionSize)),
 		Weights: m.weights, KV: m.kv, Engine: s.Host.Engine,
 		Async: value(s.Engine.AsyncScheduling),
 		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},

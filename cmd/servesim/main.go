@@ -64,6 +64,8 @@ func verbs(e env) []*cobra.Command {
 		newRun(e, nil),
 		newCompare(e, nil),
 		newConform(e, nil),
+		newModel(e, nil),
+		newGPU(e, nil),
 		newList(e, nil),
 		newValidate(e, nil),
 		newCalibrate(e, nil),

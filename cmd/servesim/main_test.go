@@ -121,8 +121,10 @@ func TestPrintedScenarioIsWhatRan(t *testing.T) {
 		{"--set", "requests=50", "--policy", "vllm@main", "--set", "watermark=0.01", "--set", "timeout=3s", "--set", "weights_bytes=20000000000"},
 		{"loop.toml", "--seed", "9", "--set", "max_output=7"},
 		{"--trace", "trace.csv", "--set", "transform.rate=2.5", "--set", "class=chat"},
+		{"merge.toml"},
+		{"merge.toml", "--set", "preset=azure-chat", "--set", "transform.rate=1.5", "--set", "from=1s"},
 	} {
-		inFolder(t, map[string]string{"loop.toml": loop, "trace.csv": azure})
+		inFolder(t, map[string]string{"loop.toml": loop, "trace.csv": azure, "merge.toml": merging})
 		printed := ok(t, append([]string{"run", "--print"}, args...)...)
 		if err := os.WriteFile("printed.toml", []byte(printed), 0o644); err != nil {
 			t.Fatal(err)

@@ -66,10 +66,11 @@ func (p *plan) memory() string {
 		}
 		parts = append(parts, part)
 	}
-	given := ""
+	kv := fmt.Sprintf("%s = %s blocks of %d tokens", gb(l.KVBytes), analysis.Grouped(l.Blocks()), l.BlockSize)
 	if p.scenario.Engine.NumGPUBlocksOverride != nil {
-		given = " (given)"
+		used := float64(l.Blocks()) * float64(l.BlockSize) * float64(l.BytesPerToken)
+		kv = fmt.Sprintf("%.1f = %s blocks (given) of %d tokens, where %s are left", used/1e9, analysis.Grouped(l.Blocks()), l.BlockSize, gb(l.KVBytes))
 	}
-	return fmt.Sprintf("GB of each GPU: %s of %s for the engine; %s; KV %s = %s blocks%s of %d tokens",
-		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), gb(l.KVBytes), analysis.Grouped(l.Blocks()), given, l.BlockSize)
+	return fmt.Sprintf("GB of each GPU: %s of %s for the engine; %s; KV %s",
+		gb(l.ShareBytes), gb(l.UsableBytes), strings.Join(parts, ", "), kv)
 }

@@ -41,12 +41,21 @@ type progress struct {
 	part  int64    // bytes of it, or requests, that the bar shows
 }
 
-// A tracked is a workload that reads a trace from its begin to its end, and
-// counts the requests that arrived.
+// A tracked is a workload that reads one or more traces, each from its begin to
+// its end, and counts the requests that arrived.
 type tracked struct {
 	workload.Source
-	trace   *workload.Trace
+	traces  []*workload.Trace
 	arrived int64
+}
+
+// read returns how many bytes of the traces are read, and of how many.
+func (t *tracked) read() (read, total int64) {
+	for _, one := range t.traces {
+		r, n := one.Progress()
+		read, total = read+r, total+n
+	}
+	return read, total
 }
 
 // Next implements workload.Source.
@@ -59,27 +68,32 @@ func (t *tracked) Next() (workload.Request, error) {
 }
 
 // part returns how much of a run is over after done requests have left the system,
-// and of how much, both in bytes of the trace. Of the bytes read, those of the
+// and of how much, both in bytes of its traces. Of the bytes read, those of the
 // requests still in the system are yet to come: an engine that is behind its trace
 // ends long after it. Until the run ends, part is below total.
 func (t *tracked) part(done int64) (part, total int64) {
-	read, total := t.trace.Progress()
+	read, total := t.read()
 	share := float64(done) / float64(max(t.arrived, 1))
 	return min(int64(float64(read)*share), total-1), total
 }
 
-// tracked returns the workload of s as one whose progress its trace tells, or
-// nil: only a trace of known size that is read once, in order and to its end
-// does.
+// tracked returns the workload of s as one whose progress its traces tell, or
+// nil: only traces of known size that are read once, in order and to their end
+// do.
 func (in *input) tracked(s *scenario) *tracked {
 	t := &s.Transform
-	if in.trace == nil || in.total >= 0 || s.Workload.Sort || t.From != nil || t.To != nil || t.Rate != nil && *t.Rate > 1 || s.Run.Horizon != nil {
+	if in.total >= 0 || t.From != nil || t.To != nil || t.Rate != nil && *t.Rate > 1 || s.Run.Horizon != nil {
 		return nil
 	}
-	if _, total := in.trace.Progress(); total == 0 {
-		return nil
+	for i, p := range s.Workload.parts() {
+		if in.traces[i] == nil || p.Sort {
+			return nil
+		}
+		if _, total := in.traces[i].Progress(); total == 0 {
+			return nil
+		}
 	}
-	return &tracked{Source: in.source, trace: in.trace}
+	return &tracked{Source: in.source, traces: in.traces}
 }
 
 // A gate is a writer that drops what comes before showAfter.
@@ -115,7 +129,7 @@ func newProgress(out io.Writer, label string, total int64) *progress {
 
 // newTraceProgress returns a progress for the requests of t, on out.
 func newTraceProgress(out io.Writer, label string, t *tracked) *progress {
-	_, total := t.trace.Progress()
+	_, total := t.read()
 	p := newProgress(out, label, total)
 	p.trace = t
 	return p

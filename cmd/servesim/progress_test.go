@@ -17,7 +17,10 @@ import (
 // scenario.
 func opened(t *testing.T, trace string, sets ...string) (*input, *scenario) {
 	t.Helper()
-	src := source{path: "s.toml", trace: trace}
+	src := source{path: "s.toml"}
+	if trace != "" {
+		src.settings = append(src.settings, setting{key: "workload.trace", value: trace, text: trace, flag: "--trace", replay: true})
+	}
 	for _, text := range sets {
 		s, err := parseSetting(text)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"servesim/analysis"
 	"servesim/report"
@@ -40,10 +41,13 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 		Example: `  servesim run
   servesim run --set rate_per_s=4 --set requests=2000 --json
   servesim run --gpu b200 --print`,
-		Args: arguments(cobra.MaximumNArgs(1)),
+		Args: arguments(cobra.MatchAll(looseLimits, cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if o.source, err = o.scenario.source(args); err != nil {
+			if o.source, err = o.scenario.source(cmd, args); err != nil {
+				return err
+			}
+			if err := o.useless(cmd); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -59,6 +63,21 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 	return cmd
 }
 
+// useless returns a fault for each flag about a result that goes with --print,
+// which makes none.
+func (o *runOptions) useless(cmd *cobra.Command) error {
+	var names []string
+	for _, name := range []string{"json", "records", "percentiles"} {
+		if o.print && cmd.Flags().Changed(name) {
+			names = append(names, "--"+name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return usagef("--print runs nothing, so %s would have nothing to write; leave --print out, or the others", strings.Join(names, " and "))
+}
+
 // runRun simulates a scenario and prints what came of it.
 func runRun(ctx context.Context, o *runOptions) error {
 	p, err := newPlan(o.env, o.source)
@@ -66,7 +85,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	if o.print {
-		_, err := io.WriteString(o.env.stdout, p.scenario.text())
+		_, err := io.WriteString(o.env.stdout, p.text())
 		return err
 	}
 	ps, err := percentiles(o.percentiles)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 
 	"servesim/internal/strict"
 	"servesim/sim"
@@ -32,9 +33,23 @@ type scenario struct {
 	Run       runSection       `toml:"run"`
 }
 
-// workloadSection says which requests arrive when: either a trace, with how to
-// read it, or a drawn workload.
+// workloadSection says which requests arrive when.
 type workloadSection struct {
+	RequestsSection
+	// Merge is what is merged with these requests by time, each beginning at 0.
+	Merge []mergedSection `toml:"merge,tables"`
+}
+
+// mergedSection is a further workload that is merged with the main one.
+type mergedSection struct {
+	RequestsSection
+	// Class labels all of its requests.
+	Class string `toml:"class"`
+}
+
+// RequestsSection is either a trace, with how to read it, or a drawn workload. It
+// is exported so that what embeds it has its keys.
+type RequestsSection struct {
 	// Trace is the path of a recorded trace, from the folder of the scenario
 	// file; those that the command line gives are from the working folder.
 	Trace string `toml:"trace"`
@@ -70,6 +85,12 @@ type hardwareSection struct {
 	GPU string `toml:"gpu"`
 	// TensorParallelSize is the number of GPUs that share each layer.
 	TensorParallelSize *int64 `toml:"tensor_parallel_size"`
+	// ExpertParallelSize is the number of groups of these GPUs that the experts are
+	// divided among; absent, every GPU has a share of each expert.
+	ExpertParallelSize *int64 `toml:"expert_parallel_size"`
+	// DataParallelAttentionSize is the number of groups of these GPUs that have
+	// sequences of their own in attention; absent, every GPU has a share of each.
+	DataParallelAttentionSize *int64 `toml:"data_parallel_attention_size"`
 }
 
 // modelSection is the model and its number formats.
@@ -111,17 +132,22 @@ type runSection struct {
 	AllowLivelock bool `toml:"allow_livelock"`
 }
 
-// text returns the scenario as the TOML file that reads back to it.
-func (s *scenario) text() string { return strict.Encode(*s) }
+// whole returns the scenario as the TOML file that reads back to it.
+func (s *scenario) whole() string { return strict.Encode(*s) }
 
 // hash returns the SHA-256 of the scenario's text, in which files count by
 // their names and not by their folders, so that it's the same on every machine.
 func (s *scenario) hash() string {
 	c := *s
-	for _, path := range []*string{&c.Workload.Trace, &c.Hardware.GPU, &c.Model.Name} {
+	c.Workload.Merge = slices.Clone(c.Workload.Merge)
+	paths := []*string{&c.Hardware.GPU, &c.Model.Name}
+	for _, p := range c.Workload.parts() {
+		paths = append(paths, &p.Trace)
+	}
+	for _, path := range paths {
 		*path = filepath.Base(*path)
 	}
-	return digest(c.text())
+	return digest(c.whole())
 }
 
 // digest returns the SHA-256 of text, in hexadecimal.

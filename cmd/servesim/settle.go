@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"servesim/analysis"
@@ -19,6 +22,7 @@ import (
 // and checked. A plan can run.
 type plan struct {
 	scenario *scenario
+	document *document // what of the scenario was given
 	machine  machine
 	cost     *gpu.StepTime
 	ledger   *gpu.Ledger
@@ -35,17 +39,46 @@ func newPlan(e env, src source) (*plan, error) {
 	if s == nil {
 		return nil, faultsError(faults)
 	}
-	p := &plan{scenario: s}
+	p := &plan{scenario: s, document: d}
 	all := faults
 	for _, f := range p.settle() {
 		if !told(faults, f.Key) {
-			all = append(all, strict.Fault{Where: d.where(f.Key), Key: f.Key, Text: f.Text})
+			all = append(all, strict.Fault{Where: d.blame(f.Key), Key: f.Key, Text: f.Text})
 		}
 	}
 	if len(all) > 0 {
+		slices.SortStableFunc(all, func(a, b strict.Fault) int { return cmp.Compare(lineOf(a), lineOf(b)) })
 		return nil, faultsError(all)
 	}
 	return p, nil
+}
+
+// lineOf orders faults as a reader of the file meets them: what the command line
+// gave is before the first line, what no line holds is after the last.
+func lineOf(f strict.Fault) int {
+	if strings.HasPrefix(f.Where, "--") {
+		return 0
+	}
+	line, err := strconv.Atoi(f.Where[strings.LastIndexByte(f.Where, ':')+1:])
+	if err != nil {
+		return math.MaxInt
+	}
+	return line
+}
+
+// blame is where, but a fault of the hardware as a whole is one of all flags that
+// say what runs on what.
+func (d *document) blame(key string) string {
+	var flags []string
+	for _, k := range []string{"model.name", "model.dtype", "model.kv_cache_dtype", "hardware.gpu", "hardware.tensor_parallel_size"} {
+		if flag, ok := d.flag(k); ok && key == "hardware" {
+			flags = append(flags, flag)
+		}
+	}
+	if len(flags) > 0 {
+		return strings.Join(flags, " ")
+	}
+	return d.where(key)
 }
 
 // told tells whether a fault of key, or of a key within it, is already known:
@@ -93,12 +126,13 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 	s.Engine.settle(preset, p.machine.device(), int32(p.machine.model.MaxContextTokens))
 	// Two blocks stand for those that the memory is yet to give.
 	p.config = s.Engine.config(preset, 2)
-	faults = append(s.Engine.check(), keyedFaults("engine", p.config.Check())...)
+	faults = p.causes(append(s.Engine.check(preset), keyedFaults("engine", p.config.Check())...))
+	faults = append(faults, s.Memory.check()...)
 	if len(faults) > 0 {
 		return faults
 	}
 	if p.cost, err = gpu.NewCost(s.setup(p.machine)); err != nil {
-		return splitFault("hardware", err)
+		return setupFaults(err)
 	}
 	if p.ledger, faults = s.ledger(p.machine); len(faults) > 0 {
 		return faults
@@ -106,6 +140,38 @@ func (p *plan) settleEngine(sound bool) []strict.Fault {
 	p.config.NumGPUBlocks = p.ledger.Blocks()
 	p.config.AllowLivelock = s.Run.AllowLivelock
 	return keyedFaults("engine", p.config.Check())
+}
+
+// causes returns those of faults that are about what was given; if there are none,
+// all of them. A default that follows from a wrong option is wrong only for that.
+func (p *plan) causes(faults []strict.Fault) []strict.Fault {
+	given := slices.DeleteFunc(slices.Clone(faults), func(f strict.Fault) bool { return !p.document.given(f.Key) })
+	if len(given) > 0 {
+		return given
+	}
+	return faults
+}
+
+// setupFaults makes faults of the errors of a cost model, each of the key that
+// gave the field at fault.
+func setupFaults(err error) []strict.Fault {
+	keys := map[string]string{
+		"TP": "hardware.tensor_parallel_size", "Weights": "model.dtype", "KV": "model.kv_cache_dtype", "Engine": "host.engine",
+		"Host.Base": "host.base", "Host.PerSeq": "host.per_seq", "Host.PerPromptToken": "host.per_prompt_token", "Host.MixedStep": "host.mixed_step",
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var faults []strict.Fault
+		for _, e := range joined.Unwrap() {
+			faults = append(faults, setupFaults(e)...)
+		}
+		return faults
+	}
+	var f *gpu.SetupFault
+	if errors.As(err, &f) {
+		return []strict.Fault{{Key: keys[f.Field], Text: f.Error()}}
+	}
+	return []strict.Fault{{Key: "hardware", Text: err.Error()}}
 }
 
 // settleSLO reads the limits.
@@ -132,8 +198,14 @@ func (p *plan) settleSLO() []strict.Fault {
 	return faults
 }
 
-// settleNetwork gives absent delays their defaults: the profile's time from a
-// call to the scheduler, and none for the answer.
+// defaultRequest is the time from a client's call to the scheduler: client, HTTP
+// and tokenisation. It's the round figure of the engine that nobody calibrated
+// (engine generic of the profiles, request_s), the same on every GPU: what
+// request_s says for the others was fitted for each GPU and holds other things of
+// those runs too, so that it would tell GPUs apart where they don't differ.
+const defaultRequest = 10 * sim.Millisecond
+
+// settleNetwork gives absent delays their defaults.
 func (p *plan) settleNetwork() []strict.Fault {
 	n := &p.scenario.Network
 	constant := func(d sim.Duration) *workload.DelaySpec {
@@ -143,11 +215,7 @@ func (p *plan) settleNetwork() []strict.Fault {
 		n.Response = constant(0)
 	}
 	if n.Request == nil {
-		var d sim.Duration
-		if p.machine.profile != nil {
-			d = p.machine.profile.Engine[p.scenario.Host.Engine].RequestDelay()
-		}
-		n.Request = constant(d)
+		n.Request = constant(defaultRequest)
 	}
 	faults := specFaults("", n.Request.Check("network.request"))
 	faults = append(faults, specFaults("", n.Response.Check("network.response"))...)

@@ -44,7 +44,7 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 func TestConform(t *testing.T) {
 	named, random := shared(t, "vectors/named.json"), shared(t, "vectors/random.json")
 	out := ok(t, "conform", named, random)
-	for _, want := range []string{named + ": 64 of 64 replayed", random + ": 105 of 105 replayed", "2 files: 169 of 169 replayed", "skipped", "prefix caching"} {
+	for _, want := range []string{named + ": 66 of 66 replayed", random + ": 109 of 109 replayed", "2 files: 175 of 175 replayed", "skipped", "prefix caching"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

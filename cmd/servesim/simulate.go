@@ -18,9 +18,9 @@ import (
 type result struct {
 	plan    *plan
 	report  *analysis.Report
-	trace   *workload.Report // nil if the workload is drawn
-	counts  []workload.Count // what transforms changed or left out
-	outside float64          // share of steps outside the fitted range
+	traces  []*workload.Report // of each part of the workload; nil if it's drawn
+	counts  []workload.Count   // what a merge and transforms took, changed or left out
+	outside float64            // share of steps outside the fitted range
 }
 
 // simulate runs a plan and hands its records to sinks as well.
@@ -57,9 +57,13 @@ func simulate(ctx context.Context, e env, p *plan, ps []analysis.Percentile, sin
 		return nil, runError(err)
 	}
 	r := &result{plan: p, report: summary.Report(), counts: workload.CountsOf(in.source), outside: outside.share()}
-	if in.trace != nil {
-		report := in.trace.Report()
-		r.trace = &report
+	for _, t := range in.traces {
+		var read *workload.Report
+		if t != nil {
+			report := t.Report()
+			read = &report
+		}
+		r.traces = append(r.traces, read)
 	}
 	return r, r.nonempty()
 }
@@ -70,7 +74,10 @@ func (r *result) nonempty() error {
 		return nil
 	}
 	var why []string
-	if t := r.trace; t != nil {
+	for _, t := range r.traces {
+		if t == nil {
+			continue
+		}
 		why = append(why, fmt.Sprintf("%s has %s over %s", t.File, analysis.Counted(t.Kept, "request"), report.Number(t.Span.Seconds())+" s"))
 	}
 	if keys := r.plan.scenario.Transform.keys(); keys != "" {
@@ -84,8 +91,10 @@ func (r *result) nonempty() error {
 	if h := r.plan.scenario.Run.Horizon; h != nil {
 		why = append(why, fmt.Sprintf("run.horizon ends the run at %v", *h))
 	}
-	if d := r.plan.scenario.Workload.Duration; d != nil {
-		why = append(why, fmt.Sprintf("workload.duration is %v", *d))
+	for _, p := range r.plan.scenario.Workload.parts() {
+		if d := p.Duration; d != nil {
+			why = append(why, fmt.Sprintf("%s.duration is %v", p.key, *d))
+		}
 	}
 	return usagef("no request arrives, so there is nothing to simulate; %s", strings.Join(why, "; "))
 }

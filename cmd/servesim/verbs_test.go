@@ -202,13 +202,22 @@ func TestComparedRunsSeeTheSameArrivals(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
-		"run --policy ":        "vllm@0.20",
-		"run --gpu ":           "b200",
-		"run --model ":         "llama-3.1-8b",
-		"run --format ":        "mooncake",
-		"run --set engine.max": "engine.max_num_seqs=",
-		"list ":                "presets",
-		"conform --policy ":    "vllm@0.8-v0",
+		"run --policy ":                           "vllm@0.20",
+		"run --gpu ":                              "b200",
+		"run --model ":                            "llama-3.1-8b",
+		"run --format ":                           "mooncake",
+		"run --set engine.max":                    "engine.max_num_seqs=",
+		"list ":                                   "presets",
+		"run --set policy=":                       "policy=vllm@0.20",
+		"run --set engine.policy=vllm@m":          "engine.policy=vllm@main",
+		"run --set preset=azure-c":                "preset=azure-chat",
+		"run --set enable_chunked_prefill=":       "enable_chunked_prefill=false",
+		"compare --vary gpu=":                     "gpu=b200",
+		"compare --vary gpu=h100,b":               "gpu=h100,b200",
+		"compare --vary gpu=h100,engine.policy=v": "gpu=h100,engine.policy=vllm@0.20",
+		"compare --vary gpu=h100+hardware.t":      "gpu=h100+hardware.tensor_parallel_size=",
+		"compare --vary engine.max":               "engine.max_num_seqs=",
+		"conform --policy ":                       "vllm@0.8-v0",
 	} {
 		words := strings.Split(args, " ")
 		o := do(t, append([]string{"__complete"}, words...)...)
@@ -243,7 +252,7 @@ func TestNameSaysWhatRan(t *testing.T) {
 	for want, args := range map[string][]string{
 		"small, seed 3": {"s.toml"},
 		"t.csv, seed 3": {"s.toml", "--trace", "./t.csv"},
-		"mine, seed 3":  {"s.toml", "--trace", "t.csv", "--set", "name=mine"},
+		"mine, seed 3":  {"s.toml", "--trace", "t.csv", "--set", "scenario.name=mine"},
 	} {
 		if out := ok(t, append([]string{"run"}, args...)...); !strings.HasPrefix(out, "Scenario    "+want+"\n") {
 			t.Errorf("%q: %s", args, out)
@@ -273,6 +282,17 @@ func TestPrefixHashesAreCautionedAbout(t *testing.T) {
 		}
 		if slices.Contains(v.Input.Cautions, want) != caution {
 			t.Errorf("%s: cautions %q", trace, v.Input.Cautions)
+		}
+	}
+}
+
+// TestOverloadIsWarnedOf holds that the default scenario warns of overload exactly
+// where its budget can't carry it, however much longer than its arrivals it lasts.
+func TestOverloadIsWarnedOf(t *testing.T) {
+	for budget, want := range map[string]bool{"1": true, "2": true, "4": true, "64": true, "512": false, "8192": false} {
+		out := ok(t, "run", "--set", "requests=2000", "--set", "max_num_batched_tokens="+budget)
+		if strings.Contains(out, "Warning     overload: ") != want {
+			t.Errorf("budget %s: overload %v, want %v:\n%s", budget, !want, want, out)
 		}
 	}
 }

@@ -11,46 +11,82 @@ import (
 	"servesim/sim/workload"
 )
 
-// settleWorkload checks what a workload says and replaces a preset by what it
-// stands for.
+// settleWorkload checks what a workload says and replaces presets by what they
+// stand for.
 func (s *scenario) settleWorkload() []strict.Fault {
-	w := &s.Workload
-	if w.Trace != "" {
-		return w.checkTrace()
+	var faults []strict.Fault
+	for _, p := range s.Workload.parts() {
+		faults = append(faults, p.settle()...)
 	}
-	if reflect.ValueOf(*w).IsZero() {
-		return []strict.Fault{{Key: "workload", Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
+	faults = append(faults, s.Workload.checkMerge()...)
+	return append(faults, s.checkStdin()...)
+}
+
+// checkStdin returns a fault for each trace that would read standard input again.
+func (s *scenario) checkStdin() []strict.Fault {
+	var faults []strict.Fault
+	reader := ""
+	for _, p := range s.Workload.parts() {
+		if p.Trace != stdinPath {
+			continue
+		}
+		key := p.key + ".trace"
+		if reader != "" {
+			faults = append(faults, strict.Fault{Key: key, Text: "is standard input, which can be read only once and which " + reader + " reads; write it to a file first"})
+		} else if value(s.Transform.Rate) > 1 {
+			faults = append(faults, strict.Fault{Key: key, Text: "is standard input, which can be read only once, and transform.rate reads its workload for each copy; write it to a file first"})
+		}
+		reader = key
+	}
+	return faults
+}
+
+// settle is settleWorkload for one of the workloads.
+func (p part) settle() []strict.Fault {
+	if p.Trace != "" {
+		return p.checkTrace()
+	}
+	if reflect.ValueOf(*p.RequestsSection).IsZero() {
+		return []strict.Fault{{Key: p.key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
 	}
 	var faults []strict.Fault
-	for _, key := range w.traceKeys() {
-		faults = append(faults, strict.Fault{Key: "workload." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
+	for _, key := range p.traceKeys() {
+		faults = append(faults, strict.Fault{Key: p.key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
 	}
-	spec, err := w.Spec.Resolve()
+	spec, err := p.Spec.Resolve()
 	if err != nil {
-		return append(faults, specFaults("workload", []error{err})...)
+		return append(append(faults, specFaults(p.key, []error{err})...), p.withoutPreset()...)
 	}
-	w.Spec = spec
-	return append(faults, specFaults("workload", spec.Check())...)
+	p.Spec = spec
+	return append(faults, specFaults(p.key, spec.Check())...)
+}
+
+// withoutPreset returns the faults that the workload has whatever its preset is:
+// those of what it gives, not of what is missing.
+func (p part) withoutPreset() []strict.Fault {
+	spec := p.Spec
+	spec.Preset = ""
+	return slices.DeleteFunc(specFaults(p.key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
 }
 
 // checkTrace checks the keys that go with a trace.
-func (w *workloadSection) checkTrace() []strict.Fault {
+func (p part) checkTrace() []strict.Fault {
 	var faults []strict.Fault
-	v := reflect.ValueOf(w.Spec)
+	v := reflect.ValueOf(p.Spec)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			faults = append(faults, strict.Fault{Key: "workload." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
+			faults = append(faults, strict.Fault{Key: p.key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
 		}
 	}
-	if w.Format != "" && !slices.Contains(formatNames(), w.Format) {
-		faults = append(faults, strict.Fault{Key: "workload.format", Text: unknownName("trace format", w.Format, formatNames())})
+	if p.Format != "" && !slices.Contains(formatNames(), p.Format) {
+		faults = append(faults, strict.Fault{Key: p.key + ".format", Text: unknownName("trace format", p.Format, formatNames())})
 	}
 	return faults
 }
 
 // traceKeys returns the keys given that say how to read a trace.
-func (w *workloadSection) traceKeys() []string {
+func (w *RequestsSection) traceKeys() []string {
 	var keys []string
 	for _, k := range []struct {
 		name  string
@@ -67,7 +103,7 @@ func (w *workloadSection) traceKeys() []string {
 }
 
 // options returns how to read the trace.
-func (w *workloadSection) options() workload.Options {
+func (w *RequestsSection) options() workload.Options {
 	o := workload.Options{Format: w.Format, Sort: w.Sort, ZeroTokens: w.ZeroTokens, BlockTokens: w.BlockTokens}
 	if c := w.Columns; c != nil {
 		o.Columns = workload.Columns{
@@ -81,43 +117,45 @@ func (w *workloadSection) options() workload.Options {
 // An input is an opened workload.
 type input struct {
 	source workload.Source
-	trace  *workload.Trace // the first of the trace's readers; nil if the workload is drawn
-	total  int64           // requests to come, or -1 if nobody knows
+	traces []*workload.Trace // of each part of the workload, the first of its readers; nil if it's drawn
+	total  int64             // requests to come, or -1 if nobody knows
 }
 
 // open starts the workload of a settled scenario. A fault of it is a
 // usageError.
 func (s *scenario) open(e env) (*input, error) {
-	in := &input{total: -1}
+	in := &input{traces: make([]*workload.Trace, 1+len(s.Workload.Merge)), total: s.Workload.total()}
 	seed := sim.Seed(*s.Seed)
 	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(e, &s.Workload, seed) }, seed)
 	if err != nil {
 		return nil, &usageError{err}
 	}
 	in.source = src
-	if n := s.Workload.Requests; n != nil {
-		in.total = *n
-	}
 	adopt(&in.total, s.Transform.Limit)
 	return in, nil
 }
 
 // begin returns the workload from its first request on, without transforms.
 func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Source, error) {
-	if w.Trace == "" {
-		return w.Spec.Source(seed)
+	if len(w.Merge) > 0 {
+		return in.merged(e, w, seed)
 	}
-	if w.Trace == stdinPath && in.trace != nil {
-		return nil, errors.New("workload.trace is standard input, which can be read only once; write it to a file first")
+	return in.part(e, 0, w.parts()[0], seed)
+}
+
+// part returns part i of the workload from its first request on.
+func (in *input) part(e env, i int, p part, seed sim.Seed) (workload.Source, error) {
+	if p.Trace == "" {
+		return p.Spec.SourceOf(seed, p.label())
 	}
-	o := w.options()
+	o := p.options()
 	o.Stdin = e.stdin
-	t, err := workload.Open(w.Trace, o)
+	t, err := workload.Open(p.Trace, o)
 	if err != nil {
 		return nil, err
 	}
-	if in.trace == nil {
-		in.trace = t
+	if in.traces[i] == nil {
+		in.traces[i] = t
 	}
 	return t, nil
 }

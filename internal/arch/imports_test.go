@@ -49,7 +49,7 @@ func libraries() map[string][]string {
 		"gonum.org/v1/gonum/mat":               {"calibrate"},
 		"gonum.org/v1/gonum/diff/fd":           {"sim/gpu/fit"},
 		"gonum.org/v1/gonum/optimize":          {"sim/gpu/fit"},
-		"gonum.org/v1/gonum/stat/distuv":       {},
+		"gonum.org/v1/gonum/stat/distuv":       {"sim/workload"},
 		"gonum.org/v1/gonum/stat/combin":       {},
 		"gonum.org/v1/gonum/stat":              {},
 		"gonum.org/v1/gonum/mathext":           {},

@@ -9,7 +9,7 @@ import (
 
 // approximate lists the functions of math whose last bits depend on the
 // processor, because they are assembly there or because the compiler fuses
-// products and sums in them, and what draws from math/rand/v2 through them.
+// products and sums in them.
 func approximate() []string {
 	return []string{
 		"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
@@ -31,8 +31,6 @@ func machineFaults(s *source) []string {
 		switch {
 		case pkg != nil && pkg.Name == "math" && slices.Contains(approximate(), name):
 			faults = append(faults, fmt.Sprintf("%s: the last bits of math.%s depend on the processor; use package portable", s.at(n.Pos()), name))
-		case name == "ExpFloat64" || name == "NormFloat64":
-			faults = append(faults, fmt.Sprintf("%s: rare draws of %s depend on the processor; use package portable", s.at(n.Pos()), name))
 		}
 		return true
 	})

@@ -38,7 +38,6 @@ func TestRulesBite(t *testing.T) {
 		{"error", "sim/x.go", `package sim; var err = errors.New("x")`, stateFaults, ""},
 		{"library function of assembly", "sim/x.go", `package sim; import "math"; var _ = math.Exp(1)`, machineFaults, "math.Exp depend"},
 		{"exact function", "sim/x.go", `package sim; import "math"; var _ = math.Sqrt(2) + math.Floor(2)`, machineFaults, ""},
-		{"draw of the library", "sim/x.go", `package sim; var _ = r.NormFloat64()`, machineFaults, "NormFloat64 depend"},
 		{"bare name", "sim/x.go", `package sim; type T int`, commentFaults, "T has no comment"},
 		{"commented name", "sim/x.go", "package sim\n// T is a number.\ntype T int", commentFaults, ""},
 		{"debt", "sim/x.go", "package sim // TO" + "DO: think", debtFaults, "do it"},

@@ -48,6 +48,10 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("vector %s: %w", v.Name, err)
 	}
+	if c.AsyncScheduling && (c.WastesLastStep || c.Policy == scheduler.VLLMV0) {
+		r.Skip = "async scheduling, which is not modelled for " + r.Preset
+		return r, nil
+	}
 	if r.Diff, err = replay(c, v); err != nil {
 		return r, fmt.Errorf("vector %s: %w", v.Name, err)
 	}
@@ -66,8 +70,8 @@ func (v *Vector) skip() string {
 		return "speculative tokens"
 	case p.Pipeline > 1:
 		return "pipeline parallelism"
-	case p.Async || p.Depth > 1:
-		return "async scheduling"
+	case p.Depth > 2 || p.Depth > 1 && !p.Async:
+		return "a batch queue other than that of async scheduling"
 	case p.Mode == "swap":
 		return "swap"
 	}
@@ -98,6 +102,7 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 	if p.MaxModelLen != nil {
 		c.MaxModelLen = *p.MaxModelLen
 	}
+	c.AsyncScheduling = p.Async
 	if p.Chunked != nil {
 		c.EnableChunkedPrefill = *p.Chunked
 	}
@@ -193,7 +198,9 @@ func observe(p scheduler.Inspector, c scheduler.Config, v Vector) Step {
 	}
 	_, _, free := p.Counts()
 	running, waiting := p.Queues()
-	if !step.Empty() {
+	if step.Empty() {
+		p.Idle()
+	} else {
 		got.Fin = append(got.Fin, ids(p.Advance(1))...)
 	}
 	if c.Policy == scheduler.VLLMV0 { // recorded after the step

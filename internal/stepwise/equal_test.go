@@ -205,8 +205,10 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	}
 	c.Watermark = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark")
 	c.ReserveFullISL = rapid.Bool().Draw(t, "reserve")
+	c.RefuseFullPrompt = rapid.Bool().Draw(t, "refuse full prompt")
 	if c.Policy == scheduler.VLLMV1 {
 		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
+		c.AsyncScheduling, c.WastesLastStep = rapid.Bool().Draw(t, "async"), false
 		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
 	}
 	return c
@@ -296,7 +298,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 		}
 		seen[r.ID] = true
 		if r.Outcome == observe.Completed {
-			completedLaws(t, r)
+			completedLaws(t, c, r)
 		}
 		if r.End < r.Arrival {
 			t.Fatalf("request %d ends at %v, before it arrives at %v", r.ID, r.End, r.Arrival)
@@ -326,7 +328,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 }
 
 // completedLaws checks what holds of a request that completed.
-func completedLaws(t *rapid.T, r *observe.Request) {
+func completedLaws(t *rapid.T, c engine.Config, r *observe.Request) {
 	instants := []sim.Time{r.Arrival, r.Sent, r.Scheduled, r.First, r.Last, r.End}
 	if !sort.SliceIsSorted(instants, func(i, j int) bool { return instants[i] < instants[j] }) {
 		t.Fatalf("request %d: instants out of order: %v", r.ID, instants)
@@ -336,6 +338,9 @@ func completedLaws(t *rapid.T, r *observe.Request) {
 	}
 	if (r.Recomputed > 0) && r.Preemptions == 0 {
 		t.Fatalf("request %d recomputed %d tokens without a preemption", r.ID, r.Recomputed)
+	}
+	if c.Timeout > 0 && r.End.Add(r.Response).Sub(r.Arrival) > c.Timeout {
+		t.Fatalf("request %d completed after its timeout", r.ID)
 	}
 	if r.Output > 1 && r.MaxGap*sim.Duration(r.Output-1) < r.Last.Sub(r.First) {
 		t.Fatalf("request %d: its worst gap, %v, is shorter than its mean gap", r.ID, r.MaxGap)

@@ -21,11 +21,13 @@ type request struct {
 	limit    int   // tokens it will generate
 	emitted  int   // tokens generated
 	computed int   // tokens whose KV is held
-	decoding bool  // its prompt is done
+	reached  int   // tokens whose KV was held at some time
+	patience sim.Time
+	decoding bool // its prompt is done
 	blocks   blockTable
 	last     sim.Time // instant of its latest token
-	arrived  bool
-	gone     bool
+	gone     bool     // its record is out
+	ended    bool     // it has all its tokens, but the scheduler has yet to see it
 }
 
 // known is the number of tokens whose content is known.
@@ -48,6 +50,9 @@ type run struct {
 	live     []*request
 	rank     int64
 	lost     int
+	news     []event    // what the scheduler is to hear of, in order of time
+	seen     sim.Time   // instant up to which the next plan knows what happened
+	unseen   []*request // asynchronous scheduling: what ended in the last step
 }
 
 // Run does what engine.Run does.
@@ -88,6 +93,10 @@ func (r *run) book(w workload.Request) {
 		patience, q.rec.Outcome = t, observe.TimedOut
 	}
 	deadline := w.Arrival.Add(patience)
+	q.patience = sim.MaxTime
+	if patience > 0 {
+		q.patience = deadline
+	}
 	if patience == 0 || sent < deadline {
 		r.insert(event{sent, q, false})
 	}
@@ -114,30 +123,35 @@ func (r *run) loop() error {
 		if err := r.deliver(r.now); err != nil {
 			return err
 		}
-		running, waiting := 0, 0
+		r.tell()
 		plan := r.sched.plan()
-		running, waiting = r.sched.counts()
+		rec := r.describe(plan)
+		if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
+			return r.finish(engine.ReasonHorizon)
+		}
 		if err := r.note(plan); err != nil {
 			return err
 		}
 		if len(plan.items) > 0 {
-			past, err := r.step(plan, running, waiting)
-			if err != nil || past {
-				return errors.Join(err, r.finish(past))
+			if err := r.step(plan, rec); err != nil {
+				return err
 			}
 			continue
 		}
-		if len(plan.preempted)+len(plan.dropped) > 0 {
+		r.release()
+		if r.seen < r.now || len(plan.preempted)+len(plan.dropped) > 0 {
+			r.seen = r.now
 			continue
 		}
 		r.dropStale()
 		if len(r.events) == 0 {
-			return r.finish(false)
+			return r.finish(engine.ReasonBlocked)
 		}
 		if h := sim.Time(r.cfg.Horizon); h > 0 && r.events[0].at > h {
-			return r.finish(true)
+			return r.finish(engine.ReasonHorizon)
 		}
 		r.now = r.events[0].at
+		r.seen = r.now
 	}
 }
 
@@ -155,7 +169,7 @@ func (r *run) deliver(until sim.Time) error {
 		r.events = r.events[1:]
 		var err error
 		if ev.deadline {
-			r.sched.remove(ev.r)
+			r.news = append(r.news, ev)
 			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
 		} else {
 			err = r.arrive(ev.r, ev.at)
@@ -169,7 +183,7 @@ func (r *run) deliver(until sim.Time) error {
 
 // arrive queues q, or rejects it.
 func (r *run) arrive(q *request, t sim.Time) error {
-	q.rec.Sent, q.arrived = t, true
+	q.rec.Sent = t
 	q.limit = min(int(q.rec.Wanted), int(r.cfg.Scheduler.OutputLimit(q.rec.Prompt)))
 	if q.limit < 1 {
 		return r.end(q, t, observe.Rejected, engine.ReasonModelLen)
@@ -179,8 +193,30 @@ func (r *run) arrive(q *request, t sim.Time) error {
 	}
 	q.rank = r.rank
 	r.rank++
-	r.sched.add(q)
+	r.news = append(r.news, event{at: t, r: q})
 	return nil
+}
+
+// tell hands the scheduler the news up to the instant that its next plan knows.
+func (r *run) tell() {
+	for len(r.news) > 0 && r.news[0].at <= r.seen {
+		if n := r.news[0]; n.deadline {
+			if !n.r.ended {
+				r.sched.remove(n.r)
+			}
+		} else {
+			r.sched.add(n.r)
+		}
+		r.news = r.news[1:]
+	}
+}
+
+// release lets the scheduler see what ended before the last step.
+func (r *run) release() {
+	for _, q := range r.unseen {
+		r.sched.remove(q)
+	}
+	r.unseen = nil
 }
 
 // end writes the record of q.
@@ -198,8 +234,11 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 	if r.reactive == nil {
 		return nil
 	}
-	if o == observe.Completed || o == observe.Rejected {
+	switch {
+	case o == observe.Completed || o == observe.Rejected:
 		t = t.Add(q.rec.Response)
+	case q.patience != sim.MaxTime:
+		t = max(t, q.patience)
 	}
 	if next, ok := r.reactive.Done(q.rec.ID, t); ok {
 		r.book(next)
@@ -210,7 +249,13 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 // note takes in what planning changed at once.
 func (r *run) note(p plan) error {
 	r.lost += len(p.preempted)
+	for _, q := range p.preempted {
+		q.rec.Preemptions++
+	}
 	for _, d := range p.dropped {
+		if d.r.gone {
+			continue
+		}
 		if err := r.end(d.r, r.now, observe.Rejected, d.reason); err != nil {
 			return err
 		}
@@ -218,96 +263,70 @@ func (r *run) note(p plan) error {
 	return nil
 }
 
-// step runs the planned step. past is true, and nothing has run, if it would
-// pass the horizon.
-func (r *run) step(p plan, running, waiting int) (past bool, err error) {
-	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
-		Preempted: int32(r.lost), BlocksUsed: r.sched.used()}
+// describe returns the record of the planned step, without its gaps.
+func (r *run) describe(p plan) observe.StepRun {
+	running, waiting := r.sched.counts()
+	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting), BlocksUsed: r.sched.used()}
 	var w gpu.Work
 	for _, it := range p.items {
-		if it.decode {
+		c, s := int64(it.tokens), int64(it.start)
+		if it.decode || it.lostDecode {
 			w.DecodeSeqs++
-			w.DecodeKV += int64(it.r.known())
+			w.DecodeKV += s + 1
 			w.Samples++
+		} else {
+			w.PrefillTokens += c
+			w.PrefillSeqs++
+			w.PrefillPairs += c*s + c*(c+1)/2
+		}
+		if it.decode {
+			rec.Decodes++
+			rec.DecodeKV += s + 1
 			continue
 		}
-		c, s := int64(it.tokens), int64(it.start)
-		w.PrefillTokens += c
-		w.PrefillSeqs++
-		w.PrefillPairs += c*s + c*(c+1)/2
 		if it.last {
 			w.Samples++
 		}
-		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: it.r.rec.Preemptions > 0})
+		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: int(s) < it.r.reached})
 	}
-	rec.First, rec.Decodes, rec.DecodeKV = r.cfg.Cost.Step(w), int32(w.DecodeSeqs), w.DecodeKV
+	if len(p.items) > 0 {
+		rec.First = r.cfg.Cost.Step(w)
+	}
+	return rec
+}
+
+// step runs the planned step, of which rec is the record.
+func (r *run) step(p plan, rec observe.StepRun) error {
 	end := r.now.Add(rec.First)
-	if h := sim.Time(r.cfg.Horizon); h > 0 && end > h {
-		return true, nil
-	}
-	r.lost = 0
+	rec.Preempted, r.lost = int32(r.lost), 0
 	for _, it := range p.items {
 		if !it.decode && it.r.rec.Scheduled == observe.Never {
 			it.r.rec.Scheduled = r.now
 		}
-		if it.decode || it.last && it.r.rec.First != observe.Never {
+		if !it.r.gone && (it.decode || it.last && it.r.rec.First != observe.Never) {
 			rec.Gaps = append(rec.Gaps, observe.Gaps{Seqs: 1, Steps: 1, First: end.Sub(it.r.last)})
 		}
 	}
 	if err := r.cfg.Sink.Step(&rec); err != nil {
-		return false, err
+		return err
 	}
 	if err := r.deliver(end - 1); err != nil {
-		return false, err
+		return err
+	}
+	r.seen = end
+	if r.cfg.Scheduler.AsyncScheduling {
+		r.seen = r.now // the next step is planned as this one starts
 	}
 	r.now = end
-	return false, r.apply(p)
+	r.release()
+	return r.apply(p)
 }
 
-// apply gives the sequences of p that are still there what they computed.
-func (r *run) apply(p plan) error {
-	var done []*request
-	for _, it := range p.items {
-		q := it.r
-		if q.gone {
-			continue
-		}
-		q.rec.Computed += int64(it.tokens)
-		if it.ghost {
-			q.computed = it.tokens
-			continue
-		}
-		q.computed += it.tokens
-		if !it.decode && !it.last {
-			continue
-		}
-		q.decoding = true
-		q.emitted++
-		if q.rec.First == observe.Never {
-			q.rec.First = r.now
-		} else {
-			q.rec.MaxGap = max(q.rec.MaxGap, r.now.Sub(q.last))
-		}
-		q.last = r.now
-		if q.emitted == q.limit {
-			done = append(done, q)
-		}
-	}
-	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
-	for _, q := range done {
-		r.sched.remove(q)
-		if err := r.end(q, r.now, observe.Completed, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finish ends what is left, in order of ID.
-func (r *run) finish(horizon bool) error {
-	end, reason := r.now, engine.ReasonBlocked
-	if horizon {
-		end, reason = sim.Time(r.cfg.Horizon), engine.ReasonHorizon
+// finish ends what is left for the reason given, in order of ID.
+func (r *run) finish(reason string) error {
+	end := r.now
+	if r.cfg.Horizon > 0 {
+		end = sim.Time(r.cfg.Horizon)
 		if err := r.deliver(end); err != nil {
 			return err
 		}

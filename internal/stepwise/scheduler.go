@@ -18,6 +18,7 @@ type item struct {
 	decode        bool // one token of a sequence whose prompt is done
 	last          bool // the chunk completes the prompt
 	ghost         bool // the sequence was preempted after it got this
+	lostDecode    bool // it is a ghost, and was a decode
 	admitted      bool // a decode has none; a chunk is its first since it waited
 }
 
@@ -127,8 +128,7 @@ func without(list []*request, q *request) []*request {
 // lose makes q, which is preempted, forget what it computed.
 func (c *core) lose(p *plan, q *request) {
 	c.release(q)
-	q.rec.Preemptions++
-	q.rec.Recomputed += int64(q.computed)
+	q.reached = max(q.reached, q.computed)
 	q.computed, q.decoding = 0, false
 	p.preempted = append(p.preempted, q)
 }

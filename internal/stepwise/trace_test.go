@@ -140,13 +140,13 @@ func (r replay) config(t *testing.T, path string) engine.Config {
 	preset, err := scheduler.FindPreset(r.preset)
 	check(err)
 	setup := gpu.Setup{Profile: profile, Model: model, TP: r.tp, Weights: r.weights, KV: gpu.BF16,
-		Engine: "vllm", Async: preset.AsyncScheduling}
+		Engine: "vllm", Async: preset.Config.AsyncScheduling}
 	cost, err := gpu.NewCost(setup)
 	check(err)
 	c := preset.Config
 	c.MaxModelLen, c.EnableChunkedPrefill = 131072, r.chunked
 	device := scheduler.Device{Name: profile.Name, MemoryBytes: 80 * (1 << 30)}
-	c.MaxNumBatchedTokens, c.MaxNumSeqs = preset.Limits(device, c.MaxModelLen, r.chunked)
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = preset.Limits(device, c.MaxModelLen, r.chunked, 0)
 	ledger, err := gpu.NewLedger(setup, gpu.MemoryOptions{
 		GPUMemoryUtilization: preset.GPUMemoryUtilization, BlockSize: int64(c.BlockSize),
 		MaxNumBatchedTokens: int64(c.MaxNumBatchedTokens), MaxNumSeqs: int64(c.MaxNumSeqs)})

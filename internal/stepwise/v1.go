@@ -59,7 +59,7 @@ func (s *v1) plan() plan {
 		n := s.threshold(q.known() - q.computed)
 		n = min(n, budget)
 		n = min(n, int(s.MaxModelLen)-1-q.computed)
-		if n <= 0 {
+		if n <= 0 || q.ended {
 			continue
 		}
 		self := false
@@ -95,7 +95,8 @@ func (s *v1) preempt(p *plan, victim *request, i int, budget *int) int {
 	in := slices.IndexFunc(p.items, func(it item) bool { return it.r == victim })
 	switch {
 	case in >= 0 && s.Victim == scheduler.VictimGhost:
-		p.items[in].ghost, p.items[in].decode, p.items[in].last = true, false, false
+		it := &p.items[in]
+		it.ghost, it.lostDecode, it.decode, it.last = true, it.decode, false, false
 	case in >= 0:
 		*budget += p.items[in].tokens
 		p.items = slices.Delete(p.items, in, in+1)
@@ -129,6 +130,11 @@ func (s *v1) admit(p *plan, budget int) {
 			continue
 		}
 		n = min(n, budget)
+		if n < q.known()-q.computed && q.known() >= int(s.MaxModelLen) && !s.AllowLivelock {
+			s.waiting = s.waiting[1:]
+			p.dropped = append(p.dropped, drop{q, "prompt of max_model_len tokens, cut into chunks, never completes"})
+			continue
+		}
 		spare := int64(0)
 		if len(s.running) > 0 {
 			spare = s.watermark()

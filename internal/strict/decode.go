@@ -2,11 +2,13 @@ package strict
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/BurntSushi/toml"
 )
@@ -61,7 +63,18 @@ func (d *decoder) table(key string, tree map[string]any, v reflect.Value) {
 
 // mismatch notes that x can't be the value of key, which is a t.
 func (d *decoder) mismatch(key string, x any, t reflect.Type, tag reflect.StructTag) {
-	d.fault(key, "found %s; must be %s", describe(x), d.rules.form(key, t, tag))
+	found := describe(x)
+	if text, ok := x.(string); ok && tooBig(text) && (t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64) {
+		found = text + ", which is beyond the 64 bits of a number"
+	}
+	d.fault(key, "found %s; must be %s", found, d.rules.form(key, t, tag))
+}
+
+// tooBig tells whether text is a whole number that an int64 can't hold. TOML has
+// none of these; the command line takes one as a string.
+func tooBig(text string) bool {
+	_, err := strconv.ParseInt(text, 10, 64)
+	return errors.Is(err, strconv.ErrRange)
 }
 
 // value puts x into v, whatever the kinds of both. tag is that of the field that v

@@ -12,7 +12,9 @@ import (
 )
 
 // Encode writes the struct v as a TOML document that Decode reads back to the
-// same value. Tables of the first level are sections, deeper ones are inline.
+// same value. Tables of the first level are sections, deeper ones are inline; but
+// a list in a section whose tag is toml:"name,tables" is written a table each, an
+// empty one not at all.
 // What has the value that an absent key leaves is left out: what is nil, and
 // zeros that aren't behind a pointer.
 func Encode(v any) string {
@@ -21,7 +23,8 @@ func Encode(v any) string {
 
 // EncodeNoted is Encode, but a line of a key of which note says something is
 // commented out, with what it says behind it. Decode then leaves that key as it
-// is. note is asked for the keys at the top and in sections.
+// is. note is asked for the keys at the top, in sections and in tables of a list,
+// such as a.b[0].c.
 func EncodeNoted(v any, note func(key string) string) string {
 	var b strings.Builder
 	line := func(key, pair string) {
@@ -43,8 +46,19 @@ func EncodeNoted(v any, note func(key string) string) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n[%s]\n", bareKey(f.name))
-		for _, p := range pairs(reflect.Indirect(x)) {
-			line(join(f.name, p.name), p.text)
+		all := pairs(reflect.Indirect(x))
+		for _, p := range all {
+			if !p.tables {
+				line(join(f.name, p.name), p.text)
+			}
+		}
+		for _, p := range all {
+			for i := 0; p.tables && i < p.value.Len(); i++ {
+				fmt.Fprintf(&b, "\n[[%s]]\n", join(bareKey(f.name), bareKey(p.name)))
+				for _, q := range pairs(p.value.Index(i)) {
+					line(fmt.Sprintf("%s.%s[%d].%s", f.name, p.name, i, q.name), q.text)
+				}
+			}
 		}
 	}
 	return b.String()
@@ -80,14 +94,19 @@ func Pairs(v any) []string {
 	return list
 }
 
-// A pair is a key of a table and its line.
-type pair struct{ name, text string }
+// A pair is a key of a table and its line. tables tells that its value is a list
+// to be written a table each.
+type pair struct {
+	name, text string
+	value      reflect.Value
+	tables     bool
+}
 
 // pairs is Pairs with the keys beside their lines.
 func pairs(x reflect.Value) []pair {
 	var list []pair
-	add := func(name string, value reflect.Value) {
-		list = append(list, pair{name, bareKey(name) + " = " + literal(value)})
+	add := func(name string, value reflect.Value, tables bool) {
+		list = append(list, pair{name, bareKey(name) + " = " + literal(value), value, tables})
 	}
 	if x.Kind() == reflect.Map {
 		items := map[string]reflect.Value{}
@@ -95,13 +114,14 @@ func pairs(x reflect.Value) []pair {
 			items[k.String()] = x.MapIndex(k)
 		}
 		for _, k := range slices.Sorted(maps.Keys(items)) {
-			add(k, items[k])
+			add(k, items[k], false)
 		}
 		return list
 	}
 	for _, f := range tomlFields(x.Type()) {
 		if value := x.FieldByIndex(f.index); !absent(value) {
-			add(f.name, value)
+			_, option, _ := strings.Cut(f.tag.Get("toml"), ",")
+			add(f.name, value, option == "tables")
 		}
 	}
 	return list

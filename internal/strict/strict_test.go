@@ -160,6 +160,35 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// What isn't a name is answered with what may have been meant, and nothing else.
+func TestUnlike(t *testing.T) {
+	gpus, versions := []string{"b200", "h100", "h200"}, []string{"vllm@0.11", "vllm@0.20", "vllm@main"}
+	models := []string{"gpt-oss-120b", "llama-3.1-70b", "llama-3.1-8b", "qwen3-32b"}
+	for _, c := range []struct {
+		word  string
+		names []string
+		want  string
+	}{
+		{"a100", gpus, "allowed are b200, h100, h200"},
+		{"h10", gpus, `did you mean "h100"?`},
+		{"H-100", gpus, `did you mean "h100"?`},
+		{"200", gpus, `did you mean "b200" or "h200"?`},
+		{"vllm@0.9", versions, "allowed are vllm@0.11, vllm@0.20, vllm@main"},
+		{"VLLM0.20", versions, `did you mean "vllm@0.20"?`},
+		{"vllm@man", versions, `did you mean "vllm@main"?`},
+		{"vllm", versions, "allowed are vllm@0.11, vllm@0.20, vllm@main"},
+		{"llama3", models, `did you mean "llama-3.1-70b" or "llama-3.1-8b"?`},
+		{"Llama-3.1-8", models, `did you mean "llama-3.1-8b"?`},
+		{"", models, "allowed are gpt-oss-120b, llama-3.1-70b, llama-3.1-8b, qwen3-32b"},
+		{"azure-cht", []string{"azure-chat", "azure-code"}, `did you mean "azure-chat"?`},
+		{"x", nil, "nothing is allowed here"},
+	} {
+		if got := Unlike(c.word, c.names); got != c.want {
+			t.Errorf("%q: %s; want %s", c.word, got, c.want)
+		}
+	}
+}
+
 func TestNearestTakesTheClosestAndNothingFar(t *testing.T) {
 	names := []string{"policy", "max_num_seqs", "max_model_len"}
 	if got, ok := Nearest("max_num_seq", names); !ok || got != "max_num_seqs" {

@@ -83,6 +83,7 @@ func (s *stretches) Step(r *observe.StepRun) error {
 func BenchmarkSteadyStretch(b *testing.B) {
 	c := h100Config(b, "vllm@0.20")
 	c.Scheduler.NumGPUBlocks = 1 << 20
+	c.Scheduler.AsyncScheduling = false // which cuts a step off after each end
 	rs := make([]workload.Request, 256)
 	for i := range rs {
 		rs[i] = workload.Request{ID: int64(i), Prompt: int32(10 + i%16), Output: int32(2000 + 8*i)}

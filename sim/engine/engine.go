@@ -26,11 +26,18 @@ type engine struct {
 	rank     int64
 	live     []live
 	unused   []scheduler.Handle
-	departed []scheduler.Handle // gave up during the step under way
+	news     []news             // in order of time, for the policy
+	told     int                // how many of news the policy has heard
+	seen     sim.Time           // instant up to which the next plan knows what happened
+	limbo    []scheduler.Handle // finished, and maybe still known to the policy
+	hasty    bool               // some request has a deadline
 	group    group
 	run      observe.StepRun
 	lost     int32 // preemptions since the last step
 	blocked  bool  // some request can never be served
+	ctx      context.Context
+	since    sim.Time // the instant of the latest fact
+	facing   int      // facts of that instant
 
 	requestDraws, responseDraws sim.Family
 	draw                        rand.PCG
@@ -48,13 +55,20 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	e := &engine{cfg: c, policy: policy,
+	e := &engine{cfg: c, policy: policy, ctx: ctx,
 		requestDraws: c.Seed.Family("network.request"), responseDraws: c.Seed.Family("network.response")}
-	if err := e.loop(ctx); err != nil {
+	if err := e.loop(); err != nil {
 		return fmt.Errorf("at %v: %w", e.now, err)
 	}
 	return nil
 }
+
+// pollEvery is how many turns go by between looks at the context.
+const pollEvery = 4096
+
+// maxStanding is the number of facts at one instant, beside one for each live
+// request, after which a closed loop is held to stand still.
+const maxStanding = 1 << 20
 
 // open takes the first request, or, of a closed loop, all that wait for nobody.
 func (e *engine) open() error {
@@ -78,27 +92,19 @@ func (e *engine) open() error {
 }
 
 // loop is the engine: hear the facts, choose, run what was chosen.
-func (e *engine) loop(ctx context.Context) error {
+func (e *engine) loop() error {
 	if err := e.open(); err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+		if i%pollEvery == 0 && e.ctx.Err() != nil {
+			return context.Cause(e.ctx)
 		}
-		if err := e.deliver(e.now, false); err != nil {
+		if err := e.deliver(e.now); err != nil {
 			return err
 		}
-		step := e.policy.Plan()
-		if err := e.note(step); err != nil {
-			return err
-		}
-		ended, err := false, error(nil)
-		if step.Empty() {
-			ended, err = e.wait(step)
-		} else {
-			ended, err = e.execute(step)
-		}
+		e.tell()
+		ended, err := e.turn(e.policy.Plan())
 		if err != nil {
 			return err
 		}
@@ -108,27 +114,58 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
+// turn runs the planned step, or waits if it is empty. ended is true, and
+// nothing of the plan has come about, if the run is over.
+func (e *engine) turn(step *scheduler.Step) (ended bool, err error) {
+	if step.Empty() {
+		if err := e.note(step); err != nil {
+			return false, err
+		}
+		return e.wait(step)
+	}
+	p, k, err := e.stretch(step)
+	if err != nil || k == 0 {
+		return k == 0, err
+	}
+	if err := e.note(step); err != nil {
+		return false, err
+	}
+	return false, e.execute(step, p, k)
+}
+
 // note takes in what planning step changed at once.
 func (e *engine) note(step *scheduler.Step) error {
 	for _, loss := range step.Preempted {
 		l := &e.live[loss.Seq]
+		if l.place.over() {
+			continue
+		}
 		if l.place == grouped {
 			e.settle(loss.Seq, l)
 		}
 		l.place = engaged
 		l.rec.Preemptions++
-		l.rec.Recomputed += int64(loss.Tokens)
+		l.reached = max(l.reached, loss.Tokens)
 	}
 	e.lost += int32(len(step.Preempted))
 	for _, h := range step.Stalled {
 		l := &e.live[h]
+		if l.place.over() {
+			continue
+		}
 		e.settle(h, l)
 		l.place = stalled
 	}
 	for _, h := range step.Unstalled {
-		e.joinGroup(h, &e.live[h])
+		if l := &e.live[h]; !l.place.over() {
+			e.joinGroup(h, l)
+		}
 	}
 	for _, d := range step.Dropped {
+		if e.live[d.Seq].place.over() {
+			e.release(d.Seq)
+			continue
+		}
 		if err := e.reject(d.Seq, e.now, d.Reason); err != nil {
 			return err
 		}
@@ -136,10 +173,13 @@ func (e *engine) note(step *scheduler.Step) error {
 	return nil
 }
 
-// wait moves to the next fact, or stays if planning an empty step preempted or
-// dropped somebody, since then the next plan may differ.
+// wait moves to the next fact, or stays if the next plan may differ: if planning
+// an empty step preempted or dropped somebody, or did not know all that happened.
 func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
-	if len(step.Preempted)+len(step.Dropped) > 0 {
+	e.policy.Idle()
+	e.forget()
+	if e.seen < e.now || len(step.Preempted)+len(step.Dropped) > 0 {
+		e.seen = e.now
 		return false, nil
 	}
 	t, ok, err := e.nextFact()
@@ -150,23 +190,26 @@ func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
 	if e.cfg.Horizon > 0 && t > sim.Time(e.cfg.Horizon) {
 		return true, nil
 	}
-	e.now = t
+	e.now, e.seen = t, t
 	return false, nil
 }
 
 // finish ends what is left when the run is over, in order of ID.
 func (e *engine) finish() error {
 	end, reason := e.now, ReasonBlocked
-	if h := sim.Time(e.cfg.Horizon); h > 0 && !e.blocked {
-		end, reason = h, ReasonHorizon
-		if err := e.deliver(h, true); err != nil {
+	if h := sim.Time(e.cfg.Horizon); h > 0 {
+		end = h
+		if !e.blocked {
+			reason = ReasonHorizon
+		}
+		if err := e.deliver(h); err != nil {
 			return err
 		}
 	}
 	var left []scheduler.Handle
 	for h := range e.live {
 		l := &e.live[h]
-		if l.place == free || l.place == departed || l.rec.Arrival > end {
+		if l.place.over() || l.rec.Arrival > end {
 			continue
 		}
 		if l.place == grouped {
@@ -191,6 +234,10 @@ func work(step *scheduler.Step) gpu.Work {
 	w := gpu.Work{DecodeSeqs: int64(step.Decodes), DecodeKV: step.DecodeKV, Samples: int64(step.Decodes)}
 	for i := range step.Shares {
 		s := &step.Shares[i]
+		if s.Decode {
+			w.DecodeSeqs, w.DecodeKV, w.Samples = w.DecodeSeqs+1, w.DecodeKV+int64(s.Start)+1, w.Samples+1
+			continue
+		}
 		w.AddChunk(int64(s.Start), int64(s.Tokens), s.Last)
 	}
 	return w

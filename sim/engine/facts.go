@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,9 +54,12 @@ func (e *engine) pull() error {
 
 // book makes r live and books its facts.
 func (e *engine) book(r *workload.Request) error {
+	if r.Prompt < 1 || r.Output < 1 || r.Cancel < 0 {
+		return fmt.Errorf("request %d has a prompt of %d tokens, an output of %d and a patience of %v; lengths are 1 or more, and patience is not negative", r.ID, r.Prompt, r.Output, r.Cancel)
+	}
 	h := e.alloc()
 	l := &e.live[h]
-	*l = live{place: outside, rec: observe.Request{
+	*l = live{place: outside, patience: observe.Never, rec: observe.Request{
 		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
 		Arrival: r.Arrival, Sent: observe.Never, Scheduled: observe.Never,
 		First: observe.Never, Last: observe.Never, End: observe.Never,
@@ -82,6 +86,7 @@ func (e *engine) book(r *workload.Request) error {
 		e.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
 	}
 	if patience > 0 {
+		l.patience, e.hasty = deadline, true
 		e.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
 	}
 	// Until the request ends, Outcome holds what its deadline would make of it.
@@ -95,7 +100,7 @@ func (e *engine) book(r *workload.Request) error {
 // stale tells that f is the deadline of a request that has left.
 func (e *engine) stale(f fact) bool {
 	l := &e.live[f.h]
-	return l.place == free || l.place == departed || l.rec.ID != f.id
+	return l.place.over() || l.rec.ID != f.id
 }
 
 // nextFact returns the instant of the next fact; ok is false if none will come.
@@ -112,17 +117,22 @@ func (e *engine) nextFact() (t sim.Time, ok bool, err error) {
 	}
 }
 
-// deliver makes every fact up to instant until true. With inStep, a step is
-// under way, and the policy must not hear of who left before it ends.
-func (e *engine) deliver(until sim.Time, inStep bool) error {
-	for {
+// deliver makes every fact up to instant until true, and news for the policy.
+func (e *engine) deliver(until sim.Time) error {
+	for n := 1; ; n++ {
 		t, ok, err := e.nextFact()
 		if err != nil || !ok || t > until {
 			return err
 		}
+		if n%pollEvery == 0 && e.ctx.Err() != nil {
+			return context.Cause(e.ctx)
+		}
+		if err := e.standing(t); err != nil {
+			return err
+		}
 		f := e.facts.Pop()
 		if f.deadline {
-			err = e.giveUp(f.h, t, inStep)
+			err = e.giveUp(f.h, t)
 		} else {
 			err = e.arrive(f.h, t)
 		}
@@ -130,6 +140,18 @@ func (e *engine) deliver(until sim.Time, inStep bool) error {
 			return err
 		}
 	}
+}
+
+// standing counts the facts of instant t, and reports those that would never
+// let time move: calls of a closed loop that end when they are made.
+func (e *engine) standing(t sim.Time) error {
+	if t != e.since {
+		e.since, e.facing = t, 0
+	}
+	if e.facing++; e.reactive == nil || e.facing <= maxStanding+len(e.live) {
+		return nil
+	}
+	return fmt.Errorf("at %v more than %d calls were made and ended at once: every call of the closed loop is rejected, and its user calls again without think time", t, maxStanding)
 }
 
 // arrive hands the request h, which reaches the engine at t, to the policy, or
@@ -147,8 +169,33 @@ func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 		return e.reject(h, t, reason)
 	}
 	e.rank++
-	e.policy.Add(h, s)
+	e.news = append(e.news, news{at: t, h: h, id: l.rec.ID, seq: s})
 	return nil
+}
+
+// tell hands the policy the news up to the instant that its next plan knows.
+func (e *engine) tell() {
+	for ; e.told < len(e.news) && e.news[e.told].at <= e.seen; e.told++ {
+		n := &e.news[e.told]
+		if !n.abort {
+			e.policy.Add(n.h, n.seq)
+		} else if l := &e.live[n.h]; l.rec.ID == n.id && l.place == departed {
+			e.policy.Abort(n.h)
+			e.release(n.h)
+		}
+	}
+	if e.told == len(e.news) {
+		e.news, e.told = e.news[:0], 0
+	}
+}
+
+// forget makes the handles of finished requests unused, once the policy has
+// forgotten them too.
+func (e *engine) forget() {
+	for _, h := range e.limbo {
+		e.release(h)
+	}
+	e.limbo = e.limbo[:0]
 }
 
 // reject ends the request h, which the policy does not hold.
@@ -163,25 +210,21 @@ func (e *engine) reject(h scheduler.Handle, t sim.Time, reason string) error {
 }
 
 // giveUp ends the request h because its client stopped waiting at t.
-func (e *engine) giveUp(h scheduler.Handle, t sim.Time, inStep bool) error {
+func (e *engine) giveUp(h scheduler.Handle, t sim.Time) error {
 	l := &e.live[h]
-	known := l.place != outside
+	id, arrived := l.rec.ID, l.place != outside
 	if l.place == grouped {
 		e.settle(h, l)
 	}
 	if err := e.emit(h, t); err != nil { // which may move e.live
 		return err
 	}
-	switch {
-	case !known:
+	if !arrived {
 		e.release(h)
-	case inStep:
-		e.live[h].place = departed
-		e.departed = append(e.departed, h)
-	default:
-		e.policy.Abort(h)
-		e.release(h)
+		return nil
 	}
+	e.live[h].place = departed
+	e.news = append(e.news, news{at: t, h: h, id: id, abort: true})
 	return nil
 }
 
@@ -203,6 +246,8 @@ func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
 	seen := t
 	if l.rec.Outcome == observe.Completed || l.rec.Outcome == observe.Rejected {
 		seen = t.Add(l.rec.Response)
+	} else if l.patience > t {
+		seen = l.patience // the answer was on its way when the client gave up
 	}
 	r, ok := e.reactive.Done(l.rec.ID, seen)
 	if !ok {

@@ -54,7 +54,7 @@ func TestSourceErrors(t *testing.T) {
 		{&list{requests: []workload.Request{{Arrival: sim.MaxTime, Prompt: 1, Output: 1, Cancel: 1}}},
 			"at 0s: request 0 arrives at 9223372.036854775807s; a run can last 106 days"},
 	} {
-		err, _ := failing(t, context.Background(), small(t, "vllm@0.20", c.source))
+		_, err := failing(t, context.Background(), small(t, "vllm@0.20", c.source))
 		if err.Error() != c.want {
 			t.Errorf("Run returns\n%v\nwant\n%s", err, c.want)
 		}
@@ -69,7 +69,7 @@ func TestSinkErrorsEndTheRun(t *testing.T) {
 	sink := &kept{fail: full, failAt: at(30)}
 	c := small(t, "vllm@0.20", requests(workload.Request{Prompt: 20, Output: 30}, workload.Request{Arrival: at(45), Prompt: 1, Output: 1}))
 	c.Sink = sink
-	err, _ := failing(t, context.Background(), c)
+	_, err := failing(t, context.Background(), c)
 	if !errors.Is(err, full) || err.Error() != "at 30ms: no space left on device" {
 		t.Errorf("Run returns %v", err)
 	}
@@ -83,7 +83,7 @@ func TestCancelledContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := errors.New("interrupted")
 	cancel(stop)
-	if err, k := failing(t, ctx, c); !errors.Is(err, stop) || k.steps != 0 {
+	if k, err := failing(t, ctx, c); !errors.Is(err, stop) || k.steps != 0 {
 		t.Errorf("Run returns %v after %d steps", err, k.steps)
 	}
 }
@@ -149,7 +149,7 @@ func TestCostModelFaults(t *testing.T) {
 	} {
 		config := small(t, "vllm@0.20", requests(workload.Request{Prompt: 20, Output: 3}))
 		config.Cost = c.cost
-		if err, _ := failing(t, context.Background(), config); err.Error() != c.want {
+		if _, err := failing(t, context.Background(), config); err.Error() != c.want {
 			t.Errorf("Run returns\n%v\nwant\n%s", err, c.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestLongRuns(t *testing.T) {
 		t.Errorf("a million steps of 9 s end at %v", k.requests[0].End)
 	}
 	for _, d := range []sim.Duration{10 * sim.Second, 20 * sim.Second, 37 * sim.Second, sim.Hour} {
-		err, k := failing(t, context.Background(), long(t, d, workload.Request{}))
+		k, err := failing(t, context.Background(), long(t, d, workload.Request{}))
 		if !strings.HasSuffix(err.Error(), "the run lasts longer than the 106 days that can be counted") {
 			t.Errorf("a million steps of %v: %v", d, err)
 		}
@@ -212,6 +212,32 @@ func TestUnknownPolicy(t *testing.T) {
 	}
 }
 
+// barred is a closed loop of calls that the engine rejects at once.
+type barred struct{ list }
+
+func (b *barred) Done(id int64, t sim.Time) (workload.Request, bool) {
+	return workload.Request{ID: id + 1, Arrival: t, Prompt: 5000, Output: 1}, true
+}
+
+// A closed loop whose every call is rejected must not stop time, with a horizon
+// or without, and must not hold a user who interrupts the run.
+func TestStandingStill(t *testing.T) {
+	for preset, chunked := range map[string]bool{"vllm@0.20": true, "vllm@0.8-v0": false} {
+		loop := &barred{list{requests: []workload.Request{{Prompt: 5000, Output: 1}}}}
+		c := small(t, preset, loop)
+		c.Scheduler.EnableChunkedPrefill, c.Horizon = chunked, sim.Second
+		_, err := failing(t, context.Background(), c)
+		if want := "every call of the closed loop is rejected"; !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: Run returns\n%v\nwhich lacks %q", preset, err, want)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := failing(t, ctx, small(t, preset, loop)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled, Run returns %v", preset, err)
+		}
+	}
+}
+
 // hasty is a closed loop whose follow-up comes before what releases it.
 type hasty struct{ list }
 
@@ -220,7 +246,7 @@ func (h *hasty) Done(id int64, t sim.Time) (workload.Request, bool) {
 }
 
 func TestReleaseBeforeTheEnd(t *testing.T) {
-	err, _ := failing(t, context.Background(), small(t, "vllm@0.20", &hasty{list{requests: []workload.Request{{Prompt: 20, Output: 3}}}}))
+	_, err := failing(t, context.Background(), small(t, "vllm@0.20", &hasty{list{requests: []workload.Request{{Prompt: 20, Output: 3}}}}))
 	if want := ", before the end of the one that releases it at "; !strings.Contains(err.Error(), want) {
 		t.Errorf("Run returns\n%v\nwhich lacks %q", err, want)
 	}

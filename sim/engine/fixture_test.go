@@ -89,6 +89,7 @@ func small(t *testing.T, preset string, source workload.Source) engine.Config {
 		t.Fatal(err)
 	}
 	c := p.Config
+	c.AsyncScheduling = false // what a test is about is easier to see
 	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen, c.NumGPUBlocks = 64, 8, 1000, 100
 	return engine.Config{Scheduler: c, Cost: plainCost{}, Source: source, Seed: 1}
 }
@@ -105,7 +106,7 @@ func run(t *testing.T, c engine.Config) *kept {
 }
 
 // failing runs c, which ends with an error, and returns what it says.
-func failing(t *testing.T, ctx context.Context, c engine.Config) (error, *kept) {
+func failing(t *testing.T, ctx context.Context, c engine.Config) (*kept, error) {
 	t.Helper()
 	k := &kept{}
 	if c.Sink == nil {
@@ -115,5 +116,5 @@ func failing(t *testing.T, ctx context.Context, c engine.Config) (error, *kept) 
 	if err == nil {
 		t.Fatal("the run ends without an error")
 	}
-	return err, k
+	return k, err
 }

@@ -15,21 +15,24 @@ const (
 	engaged               // queued, or computing its prompt
 	grouped               // decoding in step with the group
 	stalled               // decoding, but the last step left it out
-	departed              // left during the step under way; the policy does not know yet
+	departed              // its record is out, but the policy has not heard of it
+	finished              // its record is out, and the policy will forget it by itself
 )
 
 // live is the state of a request between its arrival and its record. Of a
 // grouped request, emitted and the fields of rec that grow with each token are
 // those it joined with; settle brings them up to date.
 type live struct {
-	rec     observe.Request
-	limit   int32 // tokens it will generate
-	emitted int32
-	join    int64    // group steps done when it joined
-	gapFrom int64    // its longest gap since this group step is the group's
-	last    sim.Time // instant of its latest token; of a grouped one, only if odd
-	odd     bool     // grouped, but its latest token is not the group's latest
-	place   place
+	rec      observe.Request
+	limit    int32    // tokens it will generate
+	reached  int32    // tokens whose KV was held at some time
+	patience sim.Time // instant at which its client gives up; observe.Never if it does not
+	emitted  int32
+	join     int64    // group steps done when it joined
+	gapFrom  int64    // its longest gap since this group step is the group's
+	last     sim.Time // instant of its latest token; of a grouped one, only if odd
+	odd      bool     // grouped, but its latest token is not the group's latest
+	place    place
 }
 
 // group is the engine's view of the decoding sequences that run in step.
@@ -38,7 +41,20 @@ type group struct {
 	members int32    // grouped requests
 	last    sim.Time // instant of the latest token of every member that is not odd
 	history history
+	keep    int // gaps in history at which to look for those that nobody needs
 	odd     []scheduler.Handle
+}
+
+// over tells that the record of a request in this place is out, if there is one.
+func (p place) over() bool { return p == free || p == departed || p == finished }
+
+// news is what the policy is to hear of at the next plan that can know it.
+type news struct {
+	at    sim.Time
+	h     scheduler.Handle
+	id    int64         // of the request, since handles are used again
+	abort bool          // it left; otherwise it arrived
+	seq   scheduler.Seq // of an arrival
 }
 
 // alloc returns an unused handle.
@@ -124,16 +140,17 @@ func (e *engine) tick(k int64, end sim.Time, first, inc sim.Duration) {
 	}
 	g.steps += k
 	g.last = end
-	if len(g.history.at) > maxHistory {
+	if len(g.history.at) > g.keep {
 		e.trim()
 	}
 }
 
-// maxHistory is the number of gaps that are kept before those that no member
-// needs are looked for.
-const maxHistory = 1 << 14
+// fewGaps is the number of gaps that are kept without looking for those that no
+// member needs.
+const fewGaps = 1 << 10
 
-// trim drops the gaps that ended before every member joined.
+// trim drops the gaps that ended before every member joined, and looks again
+// when twice as many are kept, so that its cost stays small a step.
 func (e *engine) trim() {
 	from := e.group.steps
 	for i := range e.live {
@@ -142,4 +159,5 @@ func (e *engine) trim() {
 		}
 	}
 	e.group.history.forget(from)
+	e.group.keep = max(fewGaps, 2*len(e.group.history.at))
 }

@@ -54,7 +54,9 @@ func TestGivingUp(t *testing.T) {
 		{"on the way there", 4 * ms, 0, 5 * ms, 0, story{0, observe.Cancelled, "", never, never, never, at(4), 0}},
 		{"on its arrival at the engine", 5 * ms, 0, 5 * ms, 0, story{0, observe.Cancelled, "", never, never, never, at(5), 0}},
 		{"timed out on the way there", 0, 4 * ms, 5 * ms, 0, story{0, observe.TimedOut, "", never, never, never, at(4), 0}},
-		{"after the engine was done", 121 * ms, 0, 0, 9 * ms, story{0, observe.Completed, "", 0, 0, at(30), at(120), 10}},
+		{"as the answer arrives", 129 * ms, 0, 0, 9 * ms, story{0, observe.Completed, "", 0, 0, at(30), at(120), 10}},
+		{"while the answer is on its way", 129*ms - 1, 0, 0, 9 * ms, story{0, observe.Cancelled, "", 0, 0, at(30), at(120), 10}},
+		{"timed out while the answer is on its way", 0, 121 * ms, 0, 9 * ms, story{0, observe.TimedOut, "", 0, 0, at(30), at(120), 10}},
 	} {
 		for _, preset := range []string{"vllm@0.20", "vllm@0.8-v0"} {
 			config := small(t, preset, requests(workload.Request{Prompt: 20, Output: 10, Cancel: c.cancel}))
@@ -100,7 +102,9 @@ func TestRejections(t *testing.T) {
 		made           int32 // tokens, if it completes
 	}{
 		{"vllm@0.20", nil, 999, 5, "", 1}, // max_model_len is 1,000
-		{"vllm@0.20", nil, 1000, 5, "prompt leaves no room for output within max_model_len", 0},
+		{"vllm@main", nil, 1000, 5, "prompt leaves no room for output within max_model_len", 0},
+		{"vllm@0.20", nil, 1000, 5, "prompt of max_model_len tokens, cut into chunks, never completes", 0},
+		{"vllm@0.20", func(c *scheduler.Config) { c.MaxNumBatchedTokens = 1000 }, 1000, 5, "", 1},
 		{"vllm@0.20", nil, 2000, 5, "prompt leaves no room for output within max_model_len", 0},
 		{"vllm@0.8-v0", chunked(true), 1000, 5, "", 1},
 		{"vllm@0.8-v0", chunked(true), 1001, 5, "prompt leaves no room for output within max_model_len", 0},

@@ -28,13 +28,13 @@ func h100Config(tb testing.TB, preset string) engine.Config {
 	version, err := scheduler.FindPreset(preset)
 	check(err)
 	setup := gpu.Setup{Profile: profile, Model: model, TP: 1, Weights: gpu.BF16, KV: gpu.BF16,
-		Engine: "vllm", Async: version.AsyncScheduling}
+		Engine: "vllm", Async: version.Config.AsyncScheduling}
 	cost, err := gpu.NewCost(setup)
 	check(err)
 	c := version.Config
 	c.MaxModelLen = 131072
 	device := scheduler.Device{Name: profile.Name, MemoryBytes: 80 * (1 << 30)}
-	c.MaxNumBatchedTokens, c.MaxNumSeqs = version.Limits(device, c.MaxModelLen, c.EnableChunkedPrefill)
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = version.Limits(device, c.MaxModelLen, c.EnableChunkedPrefill, 0)
 	ledger, err := gpu.NewLedger(setup, gpu.MemoryOptions{
 		GPUMemoryUtilization: version.GPUMemoryUtilization, BlockSize: int64(c.BlockSize),
 		MaxNumBatchedTokens: int64(c.MaxNumBatchedTokens), MaxNumSeqs: int64(c.MaxNumSeqs)})

@@ -17,7 +17,8 @@ type AttnDecode struct {
 // Seconds returns the time of the attention of seqs sequences, whose contexts are
 // context tokens together, in one layer, in seconds.
 func (c AttnDecode) Seconds(s AttnShape, seqs, context int64) float64 {
-	return c.of(s).seconds(seqs) + float64(c.perToken(s, 1)*float64(context))
+	w := s.work()
+	return c.of(w).seconds(seqs) + float64(c.perToken(w, 1)*float64(context))
 }
 
 // attnDecode is the part of decode attention that does not depend on context.
@@ -26,8 +27,8 @@ type attnDecode struct {
 	perSeq float64 // s
 }
 
-func (c AttnDecode) of(s AttnShape) attnDecode {
-	return attnDecode{fixed: c.FixedS, perSeq: c.PerSeqKVHeadS * float64(s.KVHeads)}
+func (c AttnDecode) of(w attnWork) attnDecode {
+	return attnDecode{fixed: c.FixedS, perSeq: c.PerSeqKVHeadS * w.kvHeads}
 }
 
 // seconds is 0 without sequences.
@@ -39,13 +40,6 @@ func (a attnDecode) seconds(seqs int64) float64 {
 }
 
 // perToken returns the seconds that one layer takes for one token of context.
-func (c AttnDecode) perToken(s AttnShape, efficiency float64) float64 {
-	return 2 * float64(s.HeadDim*s.KVHeads*s.KV.kvBytes()) / (c.BytesPerS * efficiency)
-}
-
-// decodeWork is what the attention of decode tokens over context tokens computes
-// and reads: keys and values.
-func (s AttnShape) decodeWork(context int64) (flops, bytes float64) {
-	perToken := 2 * s.HeadDim * s.KVHeads * s.KV.kvBytes()
-	return 4 * float64(s.HeadDim*s.Heads) * float64(context), float64(perToken) * float64(context)
+func (c AttnDecode) perToken(w attnWork, efficiency float64) float64 {
+	return w.contextBytes / (c.BytesPerS * efficiency)
 }

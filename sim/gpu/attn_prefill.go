@@ -22,17 +22,10 @@ type AttnPrefill struct {
 	Fit         Provenance `toml:"fit" want:"optional"`
 }
 
-// AttnShape is the part of a model's attention that one GPU computes: its query
-// heads, its KV heads, their dimension, and the format of the KV cache.
-type AttnShape struct {
-	Heads, KVHeads, HeadDim int64
-	KV                      Format
-}
-
 // Seconds returns the time of the attention of tokens prompt tokens with pairs
 // query-key pairs in one layer, in seconds.
 func (c AttnPrefill) Seconds(s AttnShape, tokens, pairs int64) float64 {
-	return c.of(s, 1).seconds(tokens, pairs)
+	return c.of(s.work(), 1).seconds(tokens, pairs)
 }
 
 // attnPrefill is prefill attention of one model and layout.
@@ -43,14 +36,14 @@ type attnPrefill struct {
 	perToken float64 // s
 }
 
-func (c AttnPrefill) of(s AttnShape, efficiency float64) attnPrefill {
-	d := float64(s.HeadDim)
-	queries := 4 * d * float64(s.Heads) / c.BytesPerS
+// of returns prefill attention that computes and moves w a layer, its FLOP rate
+// scaled by efficiency.
+func (c AttnPrefill) of(w attnWork, efficiency float64) attnPrefill {
 	return attnPrefill{
 		fixed:    c.FixedS,
-		perPair:  4 * d * float64(s.Heads) / (c.FlopPerS * efficiency),
+		perPair:  w.pairFlops / (c.FlopPerS * efficiency),
 		tail:     c.TailS,
-		perToken: queries + float64(4+2*s.KV.kvBytes())*d*float64(s.KVHeads)/c.KVBytesPerS,
+		perToken: w.queryBytes/c.BytesPerS + w.kvBytes/c.KVBytesPerS,
 	}
 }
 
@@ -66,11 +59,3 @@ func (a attnPrefill) seconds(tokens, pairs int64) float64 {
 // windowPairs returns the query-key pairs of tokens prompt tokens that would be
 // pairs if queries didn't attend to the last window tokens only.
 func windowPairs(tokens, pairs, window int64) int64 { return min(pairs, tokens*window) }
-
-// prefillWork is what the attention of tokens prompt tokens computes and moves:
-// queries read, results written, new keys and values read and put into the cache.
-func (s AttnShape) prefillWork(tokens, pairs int64) (flops, bytes float64) {
-	d := float64(s.HeadDim)
-	perToken := 4*s.Heads + (4+2*s.KV.kvBytes())*s.KVHeads
-	return 4 * d * float64(s.Heads) * float64(pairs), d * float64(perToken) * float64(tokens)
-}

@@ -14,7 +14,8 @@ type coefficients struct {
 	window       AttnPrefill // of sliding-window layers
 	decode       AttnDecode
 	allReduce    AllReduce
-	head         GEMM // of the output projection
+	groupReduce  AllReduce // over the GPUs that share the attention of a sequence
+	head         GEMM      // of the output projection
 	engine       Engine
 	kvEfficiency float64
 }
@@ -27,7 +28,7 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	if len(faults) > 0 {
 		return c, errors.Join(faults...) // what else there is depends on the engine
 	}
-	k := p.Kernels[c.engine.Kernels]
+	k := p.kernels(c.engine)
 	c.head = k.GEMM[string(BF16)]
 	if s.Weights == MXFP4 && s.Model.Experts == 0 {
 		faults = append(faults, blame("Weights", fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8 or fp4", s.Model.Name)))
@@ -39,6 +40,9 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	}
 	if s.TP > 1 {
 		c.allReduce = pick(&faults, p, lookup{"TP", "all-reduce"}, k.AllReduce, fmt.Sprintf("tp%d", s.TP))
+	}
+	if group := s.TP / max(1, s.DPAttention); s.DPAttention > 1 && group > 1 && s.TP%s.DPAttention == 0 {
+		c.groupReduce = pick(&faults, p, lookup{"DPAttention", "all-reduce"}, k.AllReduce, fmt.Sprintf("tp%d", group))
 	}
 	kv := string(s.KV)
 	c.decode = pick(&faults, p, lookup{"KV", "KV format"}, k.AttnDecode.Of(s.Model.HeadDim), kv)

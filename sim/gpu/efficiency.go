@@ -11,7 +11,7 @@ import (
 // An efficiency that scales nothing is +Inf.
 func (p *Profile) MostEfficient(name string) Engine {
 	most := Engine{FlopEfficiency: math.Inf(1), KVBF16Efficiency: math.Inf(1), KVFP8Efficiency: math.Inf(1)}
-	limits := p.Kernels[p.Engine[name].Kernels].scaledLimits(p.Datasheet, Engine{FlopEfficiency: 1, KVBF16Efficiency: 1, KVFP8Efficiency: 1})
+	limits := p.kernels(p.Engine[name]).scaledLimits(p.Datasheet, Engine{FlopEfficiency: 1, KVBF16Efficiency: 1, KVFP8Efficiency: 1})
 	for key, l := range limits {
 		efficiency := &most.FlopEfficiency
 		switch {

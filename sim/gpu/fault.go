@@ -4,7 +4,7 @@ import "errors"
 
 // A SetupFault is one thing wrong with a Setup.
 type SetupFault struct {
-	// Field is the field at fault: TP, Weights, KV, Engine, or one of Host, such
+	// Field is the field at fault: TP, EP, DPAttention, PP, Weights, KV, Engine, or one of Host, such
 	// as Host.Base.
 	Field string
 	// Err says what is wrong with it.

@@ -8,11 +8,12 @@ import (
 // Format is a number format of weights or of the KV cache.
 type Format string
 
-// The formats. FP4 is NVIDIA's nvfp4, MXFP4 that of gpt-oss, in which only the
+// The formats. INT8 is that of weights and activations together (w8a8). FP4 is NVIDIA's nvfp4, MXFP4 that of gpt-oss, in which only the
 // experts are 4 bits wide and all other weights are bf16.
 const (
 	BF16  Format = "bf16"
 	FP8   Format = "fp8"
+	INT8  Format = "int8"
 	FP4   Format = "fp4"
 	MXFP4 Format = "mxfp4"
 )
@@ -21,12 +22,12 @@ const (
 // fp4.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(strings.ToLower(s)); f {
-	case BF16, FP8, FP4, MXFP4:
+	case BF16, FP8, INT8, FP4, MXFP4:
 		return f, nil
 	case "nvfp4":
 		return FP4, nil
 	}
-	return "", fmt.Errorf("%q is not a number format; the formats are bf16, fp8, fp4 (also called nvfp4) and mxfp4", s)
+	return "", fmt.Errorf("%q is not a number format; the formats are bf16, fp8, int8, fp4 (also called nvfp4) and mxfp4", s)
 }
 
 // BytesPerWeight returns the bytes that one weight takes, the scales of its
@@ -35,7 +36,7 @@ func ParseFormat(s string) (Format, error) {
 // fitted with, which would be others with another number of bytes.
 func (f Format) BytesPerWeight() float64 {
 	switch f {
-	case FP8:
+	case FP8, INT8:
 		return 1
 	case FP4:
 		return 0.5 + 1.0/16

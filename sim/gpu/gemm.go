@@ -75,5 +75,5 @@ func (g gemm) seconds(m float64) float64 {
 // input and the output may stay in the cache.
 func (s GEMMShape) work() (flops, bytes float64) {
 	nk := float64(float64(s.N) * float64(s.K))
-	return 2 * float64(s.M) * nk, nk * s.WeightBytes
+	return float64(2 * float64(s.M) * nk), float64(nk * s.WeightBytes)
 }

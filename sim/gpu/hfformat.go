@@ -25,9 +25,9 @@ func (c *hfConfig) weightFormat() string {
 	return ""
 }
 
-// quantization returns what a quantization_config stands for. Only formats of
-// floats are ones that step times were fitted for: weights of integers (awq, gptq,
-// bitsandbytes, compressed-tensors of type int) keep their own word.
+// quantization returns what a quantization_config stands for: a Format, or, for
+// weights of fewer integer bits (awq, gptq, bitsandbytes, compressed-tensors of
+// packed integers), its own word.
 func quantization(q map[string]any) string {
 	word := func(key string) string { s, _ := q[key].(string); return strings.ToLower(s) }
 	method := word("quant_method")
@@ -49,6 +49,8 @@ func quantization(q map[string]any) string {
 			return string(FP8)
 		case strings.HasPrefix(format, "nvfp4"):
 			return string(FP4)
+		case format == "int-quantized":
+			return string(INT8) // weights and activations of 8 bits
 		case format != "":
 			return method + " " + format
 		}

@@ -13,6 +13,10 @@ type Engine struct {
 	Version string `toml:"version"`
 	// Kernels names the table of Profile.Kernels that holds its operators.
 	Kernels string `toml:"kernels"`
+	// DenseKernels names the table that holds its matrix products and attention
+	// instead, where whole runs ask for another; all-reduces and experts stay those
+	// of Kernels. It is empty if they are of Kernels too.
+	DenseKernels string `toml:"dense_kernels" want:"optional"`
 	// LayerS is added to each layer. It is negative where fusion hides start-up
 	// time that isolated kernels pay.
 	LayerS float64 `toml:"layer_s" want:"signed-span"`
@@ -42,7 +46,7 @@ type Engine struct {
 	EagerLayerHighS float64 `toml:"eager_layer_high_s" want:"span,optional"`
 	EagerPrefill    bool    `toml:"eager_prefill" want:"optional"`
 	// RequestS is the time from a client's call to the scheduler. It is no part
-	// of a step.
+	// of a step, and nothing applies it: see the profile files.
 	RequestS float64 `toml:"request_s" want:"delay"`
 }
 
@@ -53,9 +57,6 @@ func (e Engine) kvEfficiency(kv Format) float64 {
 	}
 	return e.KVBF16Efficiency
 }
-
-// RequestDelay returns RequestS, rounded to a picosecond.
-func (e Engine) RequestDelay() sim.Duration { return picoseconds(e.RequestS) }
 
 // MixedStep returns MixedStepS, rounded to a picosecond.
 func (e Engine) MixedStep() sim.Duration { return picoseconds(e.MixedStepS) }

@@ -5,11 +5,11 @@ import "strings"
 // Kernels is the coefficients of the operators of one engine's kernels, by number
 // format where it matters.
 type Kernels struct {
-	GEMM        map[string]GEMM      `toml:"gemm" keys:"bf16,fp8,fp4"`
+	GEMM        map[string]GEMM      `toml:"gemm" keys:"bf16,fp8,int8,fp4"`
 	AttnPrefill KernelsPrefill       `toml:"attn_prefill"`
 	AttnDecode  KernelsDecode        `toml:"attn_decode"`
 	AllReduce   map[string]AllReduce `toml:"allreduce" keys:"tp2,tp4,tp8"`
-	MoE         map[string]MoE       `toml:"moe" keys:"bf16,fp8,fp4,mxfp4" want:"optional"`
+	MoE         map[string]MoE       `toml:"moe" keys:"bf16,fp8,int8,fp4,mxfp4" want:"optional"`
 }
 
 // KernelsPrefill is the coefficients of prefill attention by head dimension, then
@@ -36,8 +36,8 @@ type Provenance struct {
 	Rows          int64   `toml:"rows" want:"count"`
 	Median        float64 `toml:"error_median" want:"error"`
 	P90           float64 `toml:"error_p90" want:"error"`
-	HeldOutMedian float64 `toml:"heldout_median" want:"error"`
-	HeldOutP90    float64 `toml:"heldout_p90" want:"error"`
+	HeldOutMedian float64 `toml:"heldout_median" want:"error,optional"` // absent: one shape, which cannot be held out
+	HeldOutP90    float64 `toml:"heldout_p90" want:"error,optional"`
 }
 
 // Of returns the coefficients for heads of dimension d, by KV format.
@@ -66,6 +66,17 @@ func (k KernelsDecode) Of(d int64) map[string]AttnDecode {
 	return k.D64
 }
 
+// kernels returns the operators of e: those of its table, with the matrix products
+// and attention of the other if it names one.
+func (p *Profile) kernels(e Engine) Kernels {
+	k := p.Kernels[e.Kernels]
+	if e.DenseKernels != "" {
+		dense := p.Kernels[e.DenseKernels]
+		k.GEMM, k.AttnPrefill, k.AttnDecode = dense.GEMM, dense.AttnPrefill, dense.AttnDecode
+	}
+	return k
+}
+
 // checkKernels tells fault what p's kernels lack.
 func (p *Profile) checkKernels(fault func(key, format string, args ...any)) {
 	if len(p.Kernels) == 0 {
@@ -90,9 +101,10 @@ func (p *Profile) checkKernels(fault func(key, format string, args ...any)) {
 		}
 	}
 	for _, name := range sortedKeys(p.Engine) {
-		if k := p.Engine[name].Kernels; len(p.Kernels) > 0 {
-			if _, ok := p.Kernels[k]; !ok {
-				fault("engine."+name+".kernels", "found %q; must be one of the tables under kernels: %s", k, strings.Join(sortedKeys(p.Kernels), ", "))
+		e := p.Engine[name]
+		for _, key := range []struct{ name, table string }{{".kernels", e.Kernels}, {".dense_kernels", e.DenseKernels}} {
+			if _, ok := p.Kernels[key.table]; !ok && len(p.Kernels) > 0 && (key.table != "" || key.name == ".kernels") {
+				fault("engine."+name+key.name, "found %q; must be one of the tables under kernels: %s", key.table, strings.Join(sortedKeys(p.Kernels), ", "))
 			}
 		}
 	}

@@ -1,18 +1,33 @@
 package gpu
 
-import "maps"
+import (
+	"cmp"
+	"maps"
+)
 
 // Peak returns the FLOP/s that the datasheet prints for computing with weights or
 // keys of format f, or 0 if the GPU cannot. A GPU with 4-bit units computes mxfp4
-// weights with 8-bit activations at best, and one without them in bf16.
+// weights with 8-bit activations at best, and one without them in bf16. For int8
+// the datasheets of the GPUs that ship print what they print for fp8.
 func (d Datasheet) Peak(f Format) float64 {
 	switch {
-	case f == FP8, f == MXFP4 && d.FP4FlopPerS > 0:
+	case f == FP8, f == INT8, f == MXFP4 && d.FP4FlopPerS > 0:
 		return d.FP8FlopPerS
 	case f == FP4:
 		return d.FP4FlopPerS
 	}
 	return d.BF16FlopPerS
+}
+
+// peakKey returns the key of Peak.
+func (d Datasheet) peakKey(f Format) string {
+	switch {
+	case f == FP8, f == INT8, f == MXFP4 && d.FP4FlopPerS > 0:
+		return "fp8_flop_per_s"
+	case f == FP4:
+		return "fp4_flop_per_s"
+	}
+	return "bf16_flop_per_s"
 }
 
 // LinkBytesPerS returns the bytes per second that one GPU can send, and receive at
@@ -40,10 +55,10 @@ func (p *Profile) checkLimits(fault func(key, format string, args ...any)) {
 	}
 	for _, name := range sortedKeys(p.Engine) {
 		e := p.Engine[name]
-		limits := p.Kernels[e.Kernels].scaledLimits(p.Datasheet, e)
+		limits := p.kernels(e).scaledLimits(p.Datasheet, e)
 		for _, key := range sortedKeys(limits) {
 			if l := limits[key]; l.rate > l.most {
-				fault("engine."+name, "its efficiency makes %.6g of kernels.%s.%s; must be at most %.6g, by datasheet.%s", l.rate, e.Kernels, key, l.most, l.of)
+				fault("engine."+name, "its efficiency makes %.6g of kernels.%s.%s; must be at most %.6g, by datasheet.%s", l.rate, cmp.Or(e.DenseKernels, e.Kernels), key, l.most, l.of)
 			}
 		}
 	}
@@ -61,7 +76,7 @@ func (k Kernels) limits(d Datasheet) map[string]limit {
 	}
 	for f, c := range k.MoE {
 		out["moe."+f+".weight_bytes_per_s"] = memory(c.WeightBytesPerS)
-		out["moe."+f+".flop_per_s"] = limit{c.FlopPerS, d.Peak(Format(f)), "*_flop_per_s"}
+		out["moe."+f+".flop_per_s"] = limit{c.FlopPerS, d.Peak(Format(f)), d.peakKey(Format(f))}
 	}
 	for tp, c := range k.AllReduce {
 		out["allreduce."+tp+".bytes_per_s"] = limit{c.BytesPerS, d.LinkBytesPerS(), "nvlink_bytes_per_s, half of it in each direction"}
@@ -79,11 +94,11 @@ func (k Kernels) limits(d Datasheet) map[string]limit {
 func (k Kernels) scaledLimits(d Datasheet, e Engine) map[string]limit {
 	out := map[string]limit{}
 	for f, c := range k.GEMM {
-		out["gemm."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), "*_flop_per_s"}
+		out["gemm."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), d.peakKey(Format(f))}
 	}
 	for _, table := range k.AttnPrefill.tables() {
 		for f, c := range table.byFormat {
-			out["attn_prefill."+table.name+"."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), "*_flop_per_s"}
+			out["attn_prefill."+table.name+"."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), d.peakKey(Format(f))}
 		}
 	}
 	decode := func(name string, byFormat map[string]AttnDecode) {

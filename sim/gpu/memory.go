@@ -43,7 +43,13 @@ type Ledger struct {
 	KVBytes       int64 // left for KV blocks
 	BytesPerToken int64 // of KV, on each GPU
 	BlockSize     int64 // tokens of a block
-	override      int64
+	// Groups is the number of groups of GPUs that hold the KV of sequences of
+	// their own, 1 without data-parallel attention.
+	Groups int64
+	// Hybrid is the blocks that vLLM's hybrid KV cache manager makes of KVBytes, nil
+	// without sliding-window layers. Blocks counts every layer in full all the same.
+	Hybrid   *HybridPool
+	override int64
 }
 
 // NewLedger returns the ledger of one GPU of the replica s under o. Only the
@@ -54,8 +60,8 @@ func NewLedger(s Setup, o MemoryOptions) (*Ledger, error) {
 	if s.Profile == nil || s.Model == nil {
 		return nil, errors.New("a memory ledger needs a GPU profile and a model")
 	}
-	_, err := newLayout(s.Model, int64(s.TP))
-	if err := errors.Join(err, o.check()); err != nil {
+	_, _, err := s.layout()
+	if err := errors.Join(err, s.checkFormats(), o.check()); err != nil {
 		return nil, err
 	}
 	l, err := s.ledger(o)
@@ -64,17 +70,34 @@ func NewLedger(s Setup, o MemoryOptions) (*Ledger, error) {
 	}
 	if why := l.shortfall(o); why != "" {
 		return nil, fmt.Errorf("%s in %s with %s KV does not fit on %s: %s; %s",
-			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.smallestFit(o))
+			s.Model.Name, s.Weights, s.KV, s.gpus(), why, s.advice(o, l))
 	}
 	return l, nil
 }
 
-// Blocks returns the number of KV blocks, vLLM's null block included.
+// checkFormats returns what no ledger can be made of.
+func (s Setup) checkFormats() error {
+	var faults []error
+	if _, err := ParseFormat(string(s.Weights)); err != nil {
+		faults = append(faults, blame("Weights", err))
+	}
+	if s.Weights == MXFP4 && s.Model.Experts == 0 {
+		faults = append(faults, blame("Weights", fmt.Errorf("weights are mxfp4, a format of experts, and %s has none; want bf16, fp8, int8 or fp4", s.Model.Name)))
+	}
+	if s.KV != BF16 && s.KV != FP8 {
+		faults = append(faults, blame("KV", fmt.Errorf("the KV cache is %q; want bf16 or fp8", s.KV)))
+	}
+	return errors.Join(faults...)
+}
+
+// Blocks returns the number of KV blocks of the replica, vLLM's null block
+// included: those of a GPU, which all of its group mirror, for each group. A block
+// holds every layer of its tokens, sliding-window layers in full.
 func (l *Ledger) Blocks() int64 {
 	if l.override > 0 {
 		return l.override
 	}
-	return max(0, l.KVBytes/(l.BlockSize*l.BytesPerToken))
+	return l.Groups * max(0, l.KVBytes/(l.BlockSize*l.BytesPerToken))
 }
 
 // String prints the ledger, one line an item, bytes of each GPU.
@@ -138,7 +161,7 @@ func (o MemoryOptions) check() error {
 func (l *Ledger) shortfall(o MemoryOptions) string {
 	tokens := max(l.BlockSize, o.MaxModelLen)
 	need := (tokens + l.BlockSize - 1) / l.BlockSize
-	if l.Blocks() >= need {
+	if l.Blocks()/l.Groups >= need || l.override >= need { // a sequence is of one group
 		return ""
 	}
 	if l.override > 0 {
@@ -153,35 +176,10 @@ func (l *Ledger) shortfall(o MemoryOptions) string {
 		tokens, float64(need*l.BlockSize)*float64(l.BytesPerToken)/1e9)
 }
 
-// smallestFit names the smallest layout of s that fits under o.
-func (s Setup) smallestFit(o MemoryOptions) string {
-	if len(o.Overrides) > 0 || o.NumGPUBlocksOverride > 0 {
-		return "the figures given override the ledger, so no other layout is tried"
-	}
-	var last *Ledger
-	var lastTP int64
-	for _, tp := range tensorParallel() {
-		s.TP = int(tp)
-		l, err := s.ledger(o)
-		if err != nil {
-			continue
-		}
-		if l.shortfall(o) == "" {
-			return fmt.Sprintf("the smallest layout that fits is tensor_parallel_size %d, with %.2f GB for KV on each GPU",
-				tp, float64(l.KVBytes)/1e9)
-		}
-		last, lastTP = l, tp
-	}
-	if last == nil {
-		return "no layout divides the model"
-	}
-	return fmt.Sprintf("even tensor_parallel_size %d leaves %.2f GB for KV on each GPU; use a smaller number format",
-		lastTP, float64(last.KVBytes)/1e9)
-}
-
 func (s Setup) gpus() string {
-	if s.TP == 1 {
+	n := s.TP * max(1, s.PP)
+	if n == 1 {
 		return "one " + s.Profile.Name
 	}
-	return fmt.Sprintf("%d %s", s.TP, s.Profile.Name)
+	return fmt.Sprintf("%d %s", n, s.Profile.Name)
 }

@@ -72,7 +72,7 @@ func TestLedgerAgainstStartUpLogs(t *testing.T) {
 
 // Llama-3.1-8B on one H100, by hand. Weights: 32 layers of 4096·(6144+4096) +
 // 3·4096·14336 = 218,103,808 and 2·128256·4096, 8,029,995,008 in all, 2 bytes
-// each. Activations: one more vocabulary matrix. A token of KV: 2·32·8·128·2.
+// each. Activations: the sampling of 256 sequences, 38.6·128256·256. A token of KV: 2·32·8·128·2.
 func TestLedgerByHand(t *testing.T) {
 	o := MemoryOptions{GPUMemoryUtilization: 0.9, BlockSize: 16, MaxNumBatchedTokens: 8192, MaxNumSeqs: 256}
 	l, err := NewLedger(mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm"), o)
@@ -82,12 +82,12 @@ func TestLedgerByHand(t *testing.T) {
 	want := `total             84900000000 bytes     84.90 GB
 share             76410000000 bytes     76.41 GB
 - weights         16059990016 bytes     16.06 GB
-- activations      1050673152 bytes      1.05 GB
+- activations      1267374490 bytes      1.27 GB
 - context           100000000 bytes      0.10 GB
 - collectives               0 bytes      0.00 GB
 - graphs                    0 bytes      0.00 GB
-kv cache          59199336832 bytes     59.20 GB
-28228 blocks of 16 tokens of 131072 bytes
+kv cache          58982635494 bytes     58.98 GB
+28125 blocks of 16 tokens of 131072 bytes
 `
 	if d := cmp.Diff(want, l.String()); d != "" {
 		t.Error(d)
@@ -154,6 +154,7 @@ func TestLedgerLaws(t *testing.T) {
 
 func TestLedgerFaults(t *testing.T) {
 	big := mustSetup(t, "h100", "Llama-3.1-405B", 1, BF16, BF16, "vllm")
+	small := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
 	tight := mustSetup(t, "h100", "Llama-3.1-70B", 1, FP8, FP8, "vllm")
 	for _, c := range []struct {
 		name string
@@ -166,7 +167,9 @@ func TestLedgerFaults(t *testing.T) {
 			"leave -739.59 GB for KV", "even tensor_parallel_size 8 leaves -26.47 GB for KV on each GPU; use a smaller number format"}},
 		{"70B", tight, func(o *MemoryOptions) { o.MaxModelLen = 131072 }, []string{"Llama-3.1-70B in fp8 with fp8 KV does not fit on one h100",
 			"and 131072 tokens take 21.47 GB",
-			"the smallest layout that fits is tensor_parallel_size 2"}},
+			"use the smallest layout that fits, tensor_parallel_size 2", "set max_model_len to 9488 or less, or"}},
+		{"little memory", small, func(o *MemoryOptions) { o.GPUMemoryUtilization = 0.05 }, []string{"; set gpu_memory_utilization to 0.21 or more, or use the smallest layout"}},
+		{"very long", small, func(o *MemoryOptions) { o.MaxModelLen = 10_000_000 }, []string{"; set max_model_len to "}},
 		{"utilization", big, func(o *MemoryOptions) { o.GPUMemoryUtilization = math.NaN() }, []string{"gpu_memory_utilization is NaN; want a share above 0 and at most 1"}},
 		{"two at once", big, func(o *MemoryOptions) { o.BlockSize, o.MaxNumSeqs = 0, -1 }, []string{"block_size is 0; want 1", "max_num_seqs is -1; want 1"}},
 		{"override name", big, func(o *MemoryOptions) { o.Overrides = map[string]int64{"weight": 1} }, []string{`no item "weight"; did you mean "weights"?`}},

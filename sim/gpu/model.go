@@ -31,42 +31,58 @@ type Model struct {
 	MaxContextTokens int64 `toml:"max_position_embeddings" want:"count"`
 
 	// Experts is the number of experts of a layer, 0 for a dense model;
-	// ExpertsPerToken of them compute each token, each ExpertWidth wide.
+	// ExpertsPerToken of them compute each token, each ExpertWidth wide. An expert
+	// layer has an MLP of SharedWidth beside them that computes every token, or
+	// none if that is 0. DenseLayers of the layers have no experts but an MLP of
+	// Intermediate.
 	Experts         int64 `toml:"num_local_experts" want:"count,optional"`
 	ExpertsPerToken int64 `toml:"num_experts_per_tok" want:"count,optional"`
 	ExpertWidth     int64 `toml:"moe_intermediate_size" want:"count,optional"`
+	SharedWidth     int64 `toml:"shared_expert_intermediate_size" want:"count,optional"`
+	DenseLayers     int64 `toml:"num_dense_layers" want:"count,optional"`
 
 	// WindowLayers of the layers attend only to the last Window tokens.
 	Window       int64 `toml:"sliding_window" want:"count,optional"`
 	WindowLayers int64 `toml:"num_sliding_layers" want:"count,optional"`
 
-	// WeightFormat is what a config.json says its weights are: a Format, another
-	// word such as awq, or empty if it says nothing. Nothing is computed from it.
-	WeightFormat string
+	// The dimensions of multi-head latent attention; all 0 without it. QRank is
+	// also 0 where the query is projected at once. HeadDim is NopeDim + RopeDim.
+	QRank   int64 `toml:"q_lora_rank" want:"count,optional"`
+	KVRank  int64 `toml:"kv_lora_rank" want:"count,optional"`
+	NopeDim int64 `toml:"qk_nope_head_dim" want:"count,optional"`
+	RopeDim int64 `toml:"qk_rope_head_dim" want:"count,optional"`
+	VDim    int64 `toml:"v_head_dim" want:"count,optional"`
+
+	// WeightFormat is what the weights are stored in: a Format, empty if nothing is
+	// said of it, or another word that a config.json has, such as awq. A Setup has
+	// its own.
+	WeightFormat string `toml:"weight_format" want:"optional"`
 }
 
 // LoadModel reads the model that ships under name or has it among its Hugging
 // Face ids, both in any case; otherwise, if name holds a / or ends in .toml or
 // .json, the file at that path: TOML in the form of package models, or a
-// Hugging Face config.json. The error joins every fault of the file.
+// Hugging Face config.json, or a folder with one. The error joins every fault of the file.
 func LoadModel(name string) (*Model, error) {
 	if m, err := shippedModel(name); m != nil || err != nil {
 		return m, err
 	}
 	known := ModelNames()
-	isJSON := strings.EqualFold(filepath.Ext(name), ".json")
-	if !isPath(name) && !isJSON {
+	if !isPath(name) {
 		return nil, fmt.Errorf("no model is called %q; %s; a name with a / or ending in .toml or .json is the path of a file",
 			name, strict.Unlike(strings.ToLower(name), known))
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "config.json")
+	}
 	text, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) && !isJSON && !strings.EqualFold(filepath.Ext(name), ".toml") {
+	if errors.Is(err, os.ErrNotExist) && !isFile(name) {
 		return nil, fmt.Errorf("no model has the id %q, and no file is there; the models are %s; for any other give the path of its config.json",
 			name, strings.Join(known, ", "))
 	} else if err != nil {
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
-	if isJSON {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
 		return readHFConfig(name, text)
 	}
 	return readModel(name, string(text))
@@ -108,43 +124,12 @@ func readModel(file, text string) (*Model, error) {
 	if err := decode(file, text, &m, strict.Where(file, text)); err != nil {
 		return nil, err
 	}
-	if err := m.check(file); err != nil {
+	var err error
+	if _, wrong := ParseFormat(m.WeightFormat); wrong != nil && m.WeightFormat != "" {
+		err = fmt.Errorf("%s: weight_format is %q; want one of bf16, fp8, int8, fp4 and mxfp4", file, m.WeightFormat)
+	}
+	if err := errors.Join(m.check(file), err); err != nil {
 		return nil, err
 	}
 	return &m, nil
-}
-
-// check returns what is wrong with the shape itself, whatever the GPU.
-func (m *Model) check(file string) error {
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%s: %s", file, fmt.Sprintf(format, args...)))
-	}
-	if m.Heads%m.KVHeads != 0 {
-		fault("num_attention_heads is %d, not a multiple of num_key_value_heads, %d", m.Heads, m.KVHeads)
-	}
-	if (m.Experts == 0) != (m.ExpertsPerToken == 0) || (m.Experts == 0) != (m.ExpertWidth == 0) {
-		fault("num_local_experts, num_experts_per_tok and moe_intermediate_size belong together: give all three or none")
-	} else if m.ExpertsPerToken > m.Experts {
-		fault("num_experts_per_tok is %d, more than num_local_experts, %d", m.ExpertsPerToken, m.Experts)
-	}
-	if (m.Window == 0) != (m.WindowLayers == 0) {
-		fault("sliding_window and num_sliding_layers belong together: give both or none")
-	} else if m.WindowLayers > m.Layers {
-		fault("num_sliding_layers is %d, more than num_hidden_layers, %d", m.WindowLayers, m.Layers)
-	}
-	for _, big := range []struct {
-		key        string
-		value, max int64
-	}{
-		{"num_hidden_layers", m.Layers, 10_000}, {"hidden_size", m.Hidden, 1 << 20},
-		{"num_attention_heads", m.Heads, 1 << 14}, {"head_dim", m.HeadDim, 1 << 14},
-		{"intermediate_size", m.Intermediate, 1 << 22}, {"vocab_size", m.Vocab, 1 << 24},
-		{"num_local_experts", m.Experts, 1 << 14}, {"moe_intermediate_size", m.ExpertWidth, 1 << 22},
-	} {
-		if big.value > big.max {
-			fault("%s is %d; want at most %d", big.key, big.value, big.max)
-		}
-	}
-	return errors.Join(faults...)
 }

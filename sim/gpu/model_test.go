@@ -41,6 +41,7 @@ func TestWeightsOfShippedModels(t *testing.T) {
 	for name, billions := range map[string]float64{
 		"Llama-3.1-8B": 8.03, "Llama-3.3-70B": 70.6, "Llama-3.1-405B": 405.9, "Qwen3-8B": 8.2, "Qwen3-32B": 32.8,
 		"Mistral-7B": 7.25, "Mixtral-8x7B": 46.7, "Qwen3-30B-A3B": 30.5, "gpt-oss-20b": 20.9, "gpt-oss-120b": 116.8,
+		"Llama-2-70B": 69.0, "Llama-3.1-70B": 70.6, "Qwen3-14B": 14.8, "Yi-34B": 34.4, "DeepSeek-V3": 671, "DeepSeek-R1": 671,
 	} {
 		m, err := LoadModel(name)
 		if err != nil {
@@ -62,13 +63,18 @@ func TestModelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; allowed are schema, name, ids, num_hidden_layers, hidden_size, num_attention_heads, num_key_value_heads, head_dim, intermediate_size, vocab_size, tie_word_embeddings, max_position_embeddings, num_local_experts, num_experts_per_tok, moe_intermediate_size, sliding_window, num_sliding_layers\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
+		{"num_hidden_layers = 32", "n_layers = 32", "m.toml:7: n_layers: unknown key; did you mean \"num_hidden_layers\"?\nm.toml: num_hidden_layers: missing; give a whole number from 1 to 1073741824"},
 		{"num_attention_heads = 32", "num_attention_heads = 30", "m.toml: num_attention_heads is 30, not a multiple of num_key_value_heads, 8"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 0", "m.toml:7: num_hidden_layers: found 0; must be a whole number from 1 to 1073741824"},
 		{"num_hidden_layers = 32", "num_hidden_layers = 1000000", "m.toml: num_hidden_layers is 1000000; want at most 10000"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = 0", "m.toml:14: tie_word_embeddings: found 0; must be true or false"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nsliding_window = 128", "m.toml: sliding_window and num_sliding_layers belong together: give both or none"},
 		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_local_experts = 8", "m.toml: num_local_experts, num_experts_per_tok and moe_intermediate_size belong together: give all three or none"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nweight_format = \"awq\"", "m.toml: weight_format is \"awq\"; want one of bf16, fp8, int8, fp4 and mxfp4"},
+		{"num_attention_heads = 32", "num_attention_heads = 32\nq_lora_rank = 12", "m.toml: q_lora_rank, qk_nope_head_dim, qk_rope_head_dim and v_head_dim belong to multi-head latent attention: give kv_lora_rank too"},
+		{"num_attention_heads = 32", "num_attention_heads = 32\nkv_lora_rank = 512", "m.toml: kv_lora_rank is 512, so qk_nope_head_dim, qk_rope_head_dim and v_head_dim must be given too"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_dense_layers = 2", "m.toml: num_dense_layers is 2, but there are no experts; give num_local_experts too"},
+		{"tie_word_embeddings = false", "tie_word_embeddings = false\nnum_local_experts = 16384\nnum_experts_per_tok = 1\nmoe_intermediate_size = 4194304", "m.toml: the sizes are those of a model of 2.7e+16 parameters; want at most 1e+15"},
 		{"schema = 1", "schema = 2", "m.toml:3: schema: found 2; this servesim reads schema 1"},
 	} {
 		_, err := readModel("m.toml", strings.Replace(string(text), c.old, c.new, 1))
@@ -77,7 +83,8 @@ func TestModelFaults(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"llama-3.1-7b": "did you mean",
+		"llama-3.1-7b": "allowed are deepseek-r1", // a number that no model has is no slip of the pen
+		"lama-3.1-8b":  `did you mean "llama-3.1-8b"?`,
 		"some/Model":   `no model has the id "some/Model", and no file is there`,
 		"none.json":    "none.json",
 	} {
@@ -126,7 +133,7 @@ func TestHFConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.IDs = nil
+		want.IDs, want.WeightFormat = nil, ""
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -135,14 +142,14 @@ func TestHFConfig(t *testing.T) {
 
 func TestHFConfigFaults(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{`"llama"`, `"deepseek_v3", "kv_lora_rank": 512`, "c.json:3: kv_lora_rank stands for multi-head latent attention (MLA), which is not supported\nc.json:3: model_type is \"deepseek_v3\"; supported are llama, mistral, qwen2, qwen3, mixtral, qwen3_moe, gpt_oss"},
-		{`  "model_type": "llama",`, ``, "c.json: model_type is missing; supported are llama, mistral, qwen2, qwen3, mixtral, qwen3_moe, gpt_oss"},
+		{`"llama"`, `"deepseek_v9", "kv_lora_rank": 512`, "c.json:3: kv_lora_rank stands for multi-head latent attention (MLA), which is not supported\nc.json:3: model_type is \"deepseek_v9\"; supported are llama, mistral, qwen2, qwen3, olmo2, granite, gemma2, gemma3_text, cohere2, mixtral, qwen2_moe, qwen3_moe, gpt_oss, glm4_moe, deepseek_v2, deepseek_v3, kimi_k2"},
+		{`  "model_type": "llama",`, ``, "c.json: model_type is missing; supported are llama, mistral, qwen2, qwen3, olmo2, granite, gemma2, gemma3_text, cohere2, mixtral, qwen2_moe, qwen3_moe, gpt_oss, glm4_moe, deepseek_v2, deepseek_v3, kimi_k2"},
 		{`"num_hidden_layers": 32`, `"num_hidden_layers": -1`, "c.json:8: num_hidden_layers is -1; want a whole number from 1 to 1073741824"},
 		{`"num_hidden_layers": 32`, `"num_hidden_layers": 32.5`, "c.json:8: num_hidden_layers is 32.5; want a whole number from 1 to 1073741824"},
 		{`"num_hidden_layers": 32`, `"x": 32`, "c.json: num_hidden_layers is missing; want a whole number from 1 to 1073741824"},
-		{`"llama"`, `"llama", "sliding_window": 4096`, "c.json:3: sliding_window is set, but neither layer_types nor use_sliding_window says for which layers"},
+		{`"llama"`, `"llama", "sliding_window": 4096`, "c.json:3: sliding_window is set, but neither layer_types, sliding_window_pattern nor use_sliding_window says for which layers"},
 		{`"llama"`, `"llama", "layer_types": ["linear_attention"]`, "c.json:3: layer_types has linear_attention; supported are full_attention and sliding_attention"},
-		{`"llama"`, `"llama", "text_config": {}`, "c.json:3: text_config stands for a multimodal model, which is not supported"},
+		{`"llama"`, `"llama", "text_config": {}`, "c.json:3: text_config stands for a multimodal model, which is not supported in a llama"},
 		{`false`, `0`, "c.json:11: tie_word_embeddings is 0; want true or false"},
 		{`128256`, `128256,`, "c.json:13: not a config.json: invalid character '}' looking for beginning of object key string"},
 	} {
@@ -188,6 +195,8 @@ func TestHFConfigSlidingWindow(t *testing.T) {
 // Whatever reads as a config is a model that either fits no layout or costs time.
 func FuzzReadHFConfig(f *testing.F) {
 	f.Add([]byte(llamaConfig))
+	f.Add([]byte(deepseekConfig))
+	f.Add([]byte(qwenMoEConfig))
 	f.Add([]byte(`{"model_type":"mixtral","num_local_experts":8,"num_experts_per_tok":2,"layer_types":[null]}`))
 	f.Add([]byte("null"))
 	p, err := LoadProfile("b200")

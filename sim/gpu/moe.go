@@ -112,5 +112,5 @@ func (x moe) activeFor(m int64) float64 { return x.active[min(m, int64(len(x.act
 // weights of the experts that are active.
 func (s MoEShape) work(m int64, active float64) (flops, bytes float64) {
 	hf := float64(s.Hidden) * float64(s.Width)
-	return 6 * float64(m) * float64(s.PerToken) * hf, 3 * active * hf * s.WeightBytes
+	return float64(6 * float64(m) * float64(s.PerToken) * hf), float64(3 * active * hf * s.WeightBytes)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"servesim/internal/strict"
@@ -63,6 +62,9 @@ type FittedRange struct {
 	PromptTokensMax  int64 `toml:"prompt_tokens_max" want:"count"`
 	DecodeSeqsMax    int64 `toml:"decode_seqs_max" want:"count"`
 	ContextTokensMax int64 `toml:"context_tokens_max" want:"count"`
+	// GEMMWidthMax and GEMMDepthMax are the largest n and k of a matrix product.
+	GEMMWidthMax int64 `toml:"gemm_width_max" want:"count,optional"`
+	GEMMDepthMax int64 `toml:"gemm_depth_max" want:"count,optional"`
 }
 
 // LoadProfile reads the profile that ships under name, in any case, or, if name
@@ -113,11 +115,6 @@ func readProfile(file, text string) (*Profile, error) {
 		return nil, err
 	}
 	return &p, nil
-}
-
-// isPath tells whether the name of a profile or model is a path.
-func isPath(name string) bool {
-	return strings.ContainsAny(name, `/\`) || strings.EqualFold(filepath.Ext(name), ".toml")
 }
 
 // tomlNames returns the names of the TOML files of a folder, sorted, without

@@ -64,7 +64,7 @@ func TestProfileFaults(t *testing.T) {
 		{"no schema", "schema = 1", "", "p.toml: schema: missing; begin the file with schema = 1"},
 		{"syntax", "tdp_w = 700", "tdp_w = ", "p.toml:%L: expected value but found '\\n' instead"},
 		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
-		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.int8]", "p.toml:%L: kernels.vllm.gemm.int8: unknown key; allowed are bf16, fp8, fp4"},
+		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.marlin]", "p.toml:%L: kernels.vllm.gemm.marlin: unknown key; allowed are bf16, fp8, int8, fp4"},
 		{"kernels that are not there", `kernels = "pooled"`, `kernels = "orca"`, "p.toml:%L: engine.generic.kernels: found \"orca\"; must be one of the tables under kernels: pooled, sglang, trtllm, vllm"},
 		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise: found 2.7e+12; must be a table, written [fitted.elementwise]"},
 		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes: found 849000000000; must be at most datasheet.hbm_bytes, 85899345920"},
@@ -79,6 +79,32 @@ func TestProfileFaults(t *testing.T) {
 			t.Errorf("%s: no error", c.name)
 		} else if err.Error() != want {
 			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, want)
+		}
+	}
+}
+
+// No rate may be above the datasheet, not even by an engine's efficiency.
+func TestRatesAboveTheDatasheet(t *testing.T) {
+	text, err := os.ReadFile("testdata/round.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"flop_per_s = 0.7e15", "flop_per_s = 1.1e15", "kernels.all.gemm.bf16.flop_per_s: found 1.1e+15; must be at most 1e+15, by datasheet.bf16_flop_per_s"},
+		{"weight_bytes_per_s = 3.5e12", "weight_bytes_per_s = 4.5e12", "kernels.all.gemm.bf16.weight_bytes_per_s: found 4.5e+12; must be at most 4e+12, by datasheet.hbm_bytes_per_s"},
+		{"bytes_per_s = 300.0e9", "bytes_per_s = 501.0e9", "kernels.all.allreduce.tp2.bytes_per_s: found 5.01e+11; must be at most 5e+11, by datasheet.nvlink_bytes_per_s, half of it in each direction"},
+		{"bytes_per_s = 3.6e12", "bytes_per_s = 4.1e12", "kernels.all.attn_decode.d128.bf16.bytes_per_s: found 4.1e+12; must be at most 4e+12, by datasheet.hbm_bytes_per_s"},
+		{"flop_per_s = 1.4e15", "flop_per_s = 2.4e15", "kernels.all.moe.fp8.flop_per_s: found 2.4e+15; must be at most 2e+15, by datasheet.fp8_flop_per_s"},
+		{"flop_efficiency = 1.25", "flop_efficiency = 1.4", "engine.skewed: its efficiency makes 2.1e+15 of kernels.all.gemm.fp8.flop_per_s; must be at most 2e+15, by datasheet.fp8_flop_per_s"},
+		{"kv_bf16_efficiency = 0.9", "kv_bf16_efficiency = 1.2", "engine.skewed: its efficiency makes 4.2e+12 of kernels.all.attn_decode.d64.bf16.bytes_per_s; must be at most 4e+12, by datasheet.hbm_bytes_per_s"},
+		{"[fitted.elementwise]\nbytes_per_s = 3.0e12", "[fitted.elementwise]\nbytes_per_s = 5.0e12", "fitted.elementwise.bytes_per_s: found 5e+12; must be at most 4e+12, by datasheet.hbm_bytes_per_s"},
+	} {
+		if !strings.Contains(string(text), c.old) {
+			t.Fatalf("round.toml does not contain %q", c.old)
+		}
+		_, err := readProfile("p.toml", strings.Replace(string(text), c.old, c.new, 1))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got\n%v\nwant\n%s", c.new, err, c.want)
 		}
 	}
 }

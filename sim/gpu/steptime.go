@@ -11,7 +11,20 @@ import (
 type Setup struct {
 	Profile *Profile
 	Model   *Model
-	TP      int    // GPUs that run each layer together: 1, 2, 4 or 8
+	TP      int // GPUs that run each layer together: 1, 2, 4 or 8
+	// EP divides the experts among EP groups of GPUs, TP/EP in each, which share
+	// the width of theirs. 0 or 1 divides the width of every expert among all
+	// GPUs. It divides TP and the number of experts.
+	EP int
+	// DPAttention divides the sequences among DPAttention groups of GPUs for
+	// attention, TP/DPAttention in each, which share the heads and hold the KV of
+	// their sequences only. 0 or 1 divides the heads among all. It divides TP.
+	DPAttention int
+	// PP is the number of pipeline stages of TP GPUs each, 0 or 1 for none. A step
+	// is then that of the stage that has most to do, output projection included;
+	// sending activations from one stage to the next is left out. A token passes
+	// through PP such steps.
+	PP      int
 	Weights Format // of the linear layers; the output projection is always bf16
 	KV      Format // of the KV cache: bf16 or fp8
 	Engine  string // one of Profile.Engine, such as vllm or trtllm
@@ -35,11 +48,12 @@ type StepTime struct {
 	layers, fullLayers, windowLayers float64
 	window                           int64 // tokens; 0 without window layers
 
+	groups      int64   // of GPUs with sequences of their own
 	layer       float64 // s, the engine's
 	eager       launch
-	gemms       []gemm // of one layer
-	experts     *moe   // nil for a dense model
-	reduce      allReduce
+	attention   []product // of one layer, over the sequences of a group
+	mlps        []mlp     // or experts, by kind of layer
+	exchange    exchanges
 	elementwise float64 // s per token
 	prefill     attnPrefill
 	windowPre   attnPrefill // of sliding-window layers
@@ -48,7 +62,8 @@ type StepTime struct {
 
 	full, windowed slope // decode attention of all layers of the kind
 
-	setup  Setup // what the fields above were built from
+	setup  Setup  // what the fields above were built from
+	model  *Model // of one pipeline stage
 	layout layout
 
 	limits    FittedRange
@@ -70,9 +85,9 @@ func NewCost(s Setup) (*StepTime, error) {
 		return nil, errors.New("a cost model needs a GPU profile and a model")
 	}
 	var faults []error
-	l, err := newLayout(s.Model, int64(s.TP))
+	stage, l, err := s.layout()
 	if err != nil {
-		faults = append(faults, blame("TP", err))
+		faults = append(faults, err)
 	}
 	c, err := s.Profile.coefficients(s)
 	if err != nil {
@@ -83,7 +98,10 @@ func NewCost(s Setup) (*StepTime, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	whole := s
+	s.Model = stage
 	t := s.build(l, c)
+	t.setup = whole
 	t.host, t.async = host, s.Async
 	if d := t.Step(Work{}); d <= 0 {
 		return nil, blame("Engine", fmt.Errorf("layer_s of engine %s in profile %s is %v, so a step of %s, which has small layers, would take %v; that engine was fitted on larger models",
@@ -101,29 +119,28 @@ func (s Setup) build(l layout, c coefficients) *StepTime {
 		fullLayers:   float64(m.Layers - m.WindowLayers),
 		windowLayers: float64(m.WindowLayers),
 		window:       m.Window,
+		groups:       l.groups,
 		layer:        e.LayerS,
 		eager:        s.launch(e),
-		elementwise:  p.Fitted.Elementwise.perToken(m, l),
+		attention:    s.products(c, l.attentionShapes(m)),
+		elementwise:  p.Fitted.Elementwise.perToken(m, l.ofGroup()),
 		prefill:      c.prefill.of(attn, e.FlopEfficiency),
 		decode:       c.decode.of(attn),
 		head:         p.Fitted.LMHead.of(p, c.head, m, l),
 		limits:       p.Fitted.Range,
 		caveats:      s.caveats(l, c),
-		setup:        s,
+		model:        m,
 		layout:       l,
 	}
-	for _, g := range l.gemms(m, s.Weights) {
-		t.gemms = append(t.gemms, c.gemm.of(g.N, g.K, g.WeightBytes, e.FlopEfficiency))
-	}
-	if m.Experts > 0 {
-		x := c.moe.of(l.experts(m, s.Weights))
-		x.active = activeExperts(l.experts(m, s.Weights))
-		t.experts = &x
-	}
+	t.mlps = s.mlps(l, c)
+	t.exchange = exchanges{groups: l.groups}
 	if l.tp > 1 {
-		t.reduce = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
+		t.exchange.all = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
 	}
-	perToken := c.decode.perToken(attn, c.kvEfficiency)
+	if l.groups > 1 && l.attention > 1 {
+		t.exchange.group = c.groupReduce.of(m.Hidden, e.AllReduceSkewS)
+	}
+	perToken := s.contextSeconds(l, c)
 	t.full = newSlope(t.fullLayers * perToken)
 	if m.WindowLayers > 0 {
 		t.windowPre = c.window.of(attn, e.FlopEfficiency)
@@ -199,18 +216,18 @@ func (t *StepTime) atZeroContext(seqs int64) sim.Duration {
 // rounding keeps order, so neither does the result.
 func (t *StepTime) gpuSeconds(w Work) float64 {
 	tokens := w.PrefillTokens + w.DecodeSeqs
-	m := float64(tokens)
-	layer := t.layer + t.reduce.seconds(m) + float64(t.elementwise*m)
-	for i := range t.gemms {
-		layer += t.gemms[i].seconds(m)
+	own := w.divided(t.groups)
+	layer := t.layer + t.exchange.seconds(tokens) + float64(t.elementwise*float64(own.PrefillTokens+own.DecodeSeqs))
+	for i := range t.attention {
+		layer += t.attention[i].seconds(float64(own.PrefillTokens + own.DecodeSeqs))
 	}
-	if t.experts != nil {
-		layer += t.experts.seconds(tokens)
-	}
-	layer += t.decode.seconds(w.DecodeSeqs)
-	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(w.PrefillTokens, w.PrefillPairs))
+	layer += t.decode.seconds(own.DecodeSeqs)
+	s := float64(t.layers*layer) + float64(t.fullLayers*t.prefill.seconds(own.PrefillTokens, own.PrefillPairs))
 	if t.window > 0 {
-		s += float64(t.windowLayers * t.windowPre.seconds(w.PrefillTokens, windowPairs(w.PrefillTokens, w.PrefillPairs, t.window)))
+		s += float64(t.windowLayers * t.windowPre.seconds(own.PrefillTokens, windowPairs(own.PrefillTokens, own.PrefillPairs, t.window)))
+	}
+	for i := range t.mlps {
+		s += t.mlps[i].seconds(tokens)
 	}
 	return s + t.head.seconds(w.Samples)
 }

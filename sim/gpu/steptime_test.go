@@ -113,11 +113,12 @@ func (s Setup) perToken(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLayout(s.Model, int64(s.TP))
+	stage, l, err := s.layout()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.decode.perToken(l.attn(s.Model, s.KV), c.kvEfficiency)
+	s.Model = stage
+	return s.contextSeconds(l, c)
 }
 
 // forEachShipped visits every setup of shipped profiles and models that the
@@ -127,12 +128,13 @@ func forEachShipped(t *testing.T, visit func(Setup, *StepTime)) {
 	n := 0
 	for _, profile := range ProfileNames() {
 		for _, model := range ModelNames() {
+			base := mustSetup(t, profile, model, 1, BF16, BF16, "")
 			for _, engine := range []string{"vllm", "trtllm", "generic"} {
 				for _, tp := range tensorParallel() {
 					for _, kv := range []Format{BF16, FP8} {
 						for _, weights := range []Format{BF16, FP8, FP4, MXFP4} {
-							s := mustSetup(t, profile, modelCalled(t, model), int(tp), weights, kv, engine)
-							s.Async = n%2 == 1
+							s := base
+							s.TP, s.Weights, s.KV, s.Engine, s.Async = int(tp), weights, kv, engine, n%2 == 1
 							c, err := NewCost(s)
 							if err != nil {
 								continue
@@ -148,15 +150,6 @@ func forEachShipped(t *testing.T, visit func(Setup, *StepTime)) {
 	if n < 1000 {
 		t.Fatalf("only %d setups of what ships work", n)
 	}
-}
-
-// modelCalled returns the name in a shipped model file.
-func modelCalled(t *testing.T, file string) string {
-	t.Helper()
-	if _, err := LoadModel(file); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // aCost draws a shipped setup with host times of all kinds.
@@ -187,6 +180,9 @@ func aCost(t *rapid.T) *StepTime {
 		})
 		s.Host = Host{Base: duration.Draw(t, "base"), PerSeq: duration.Draw(t, "per seq"),
 			PerPromptToken: duration.Draw(t, "per token"), MixedStep: duration.Draw(t, "mixed")}
+		if rapid.Bool().Draw(t, "split") {
+			s = aSplit(t, s)
+		}
 		if c, err := NewCost(s); err == nil {
 			return c
 		}

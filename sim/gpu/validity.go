@@ -22,11 +22,31 @@ func (t *StepTime) Caveats() []string { return t.caveats }
 func (s Setup) caveats(l layout, c coefficients) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if d := s.Model.HeadDim; d != 64 && d != 128 {
+	if s.Model.KVRank > 0 {
+		say("multi-head latent attention was not measured; its kernels are computed at the rates of heads of 128 elements")
+	} else if d := s.Model.HeadDim; d != 64 && d != 128 {
 		say("head_dim is %d; attention was measured at 64 and 128", d)
 	}
 	if l.kvHeads > 8 {
 		say("%d KV heads a GPU; decode attention was measured up to 8, and with 32 it is 10 to 13 %% slower than this model", l.kvHeads)
+	}
+	r := s.Profile.Fitted.Range
+	for _, x := range l.shapes(s.Model) {
+		if r.GEMMWidthMax > 0 && x.n > r.GEMMWidthMax || r.GEMMDepthMax > 0 && x.k > r.GEMMDepthMax {
+			say("%s of a layer is %d wide and %d deep; matrix products were measured up to %d and %d", x.name, x.n, x.k, r.GEMMWidthMax, r.GEMMDepthMax)
+		}
+	}
+	if w := s.Model.Window; w > 0 && (w != 128 || s.Model.HeadDim != 64) {
+		say("sliding window %d with head_dim %d; attention to a window was measured at 128 with head_dim 64", w, s.Model.HeadDim)
+	}
+	if l.ep > 1 {
+		say("experts over %d groups of GPUs are taken as evenly chosen; the fullest group takes longer", l.ep)
+	}
+	if l.groups > 1 {
+		say("attention over %d groups of GPUs is taken as evenly divided, and an all-reduce stands for what carries tokens to the experts or the MLP and back", l.groups)
+	}
+	if s.PP > 1 {
+		say("a step is that of the pipeline stage that has most to do, of %d; sending activations between stages is left out", s.PP)
 	}
 	if s.Engine == "generic" {
 		say("the host times of engine generic are round figures; nothing was calibrated")

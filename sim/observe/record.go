@@ -7,7 +7,8 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	// Completed: the client got every token.
+	// Completed: the client got every token, and in time: Last + Response is not
+	// after its timeout.
 	Completed Outcome = iota
 	// Rejected: the engine refused or dropped it; Request.Reason says why.
 	Rejected
@@ -77,8 +78,8 @@ type Request struct {
 	First sim.Time
 	// Last is when its latest output token was made, or Never.
 	Last sim.Time
-	// End is when it left the system: Last if it completed, the instant of the
-	// rejection, timeout or cancellation otherwise.
+	// End is when it left the engine: Last if the engine made all its tokens, the
+	// instant of the rejection, timeout or cancellation otherwise.
 	End sim.Time
 	// Response is the network's delay of the answer.
 	Response sim.Duration
@@ -95,8 +96,8 @@ type Request struct {
 	// Preemptions counts how often it lost its KV blocks.
 	Preemptions int32
 	// Computed is the number of tokens that were run through the model for it,
-	// prompt and output alike. For a completed request it is
-	// Prompt + Output - 1 - Cached + Recomputed.
+	// prompt and output alike, in steps that ended before it left. For a request
+	// that got all its tokens it is Prompt + Output - 1 - Cached + Recomputed.
 	Computed int64
 	// Recomputed is the number of those that were run again because a
 	// preemption had dropped them.
@@ -122,8 +123,7 @@ type Chunk struct {
 	// Start is the number of its tokens computed before, Tokens the number
 	// computed by this step.
 	Start, Tokens int32
-	// Resumed tells that the request had been preempted and its tokens are
-	// being computed again.
+	// Resumed tells that tokens are computed again, which a preemption dropped.
 	Resumed bool
 }
 

@@ -18,6 +18,7 @@ const (
 	prefill        // running, with prompt tokens still to compute
 	decoding       // running, a member of the group
 	stalled        // running, decoding, but not in the group: not served in the last step
+	ended          // running, has all its tokens, but the scheduler has yet to see it
 )
 
 // seq is a policy's view of one sequence. Of a member of the group, emitted,
@@ -62,6 +63,7 @@ type batch struct {
 	pool    kv.Pool
 	step    Step
 	done    []Handle
+	unseen  []Handle // with asynchronous scheduling: what ended in the last step
 	peak    int64    // blocks in use in the last step
 	order   []Handle // scratch: the running list as a slice
 }
@@ -178,6 +180,25 @@ func (b *batch) evict(h Handle) {
 	s.state = waiting
 }
 
+// finish ends the running sequence h, which has all its tokens. With
+// asynchronous scheduling it keeps its place and its blocks until that is seen.
+func (b *batch) finish(h Handle) {
+	b.done = append(b.done, h)
+	if !b.AsyncScheduling {
+		b.drop(h)
+		return
+	}
+	s := &b.seqs[h]
+	switch s.state {
+	case prefill:
+		b.unpartial(h)
+	case decoding:
+		b.group.leave(b.seqs, h)
+	}
+	s.state = ended
+	b.unseen = append(b.unseen, h)
+}
+
 // abort removes h wherever it is.
 func (b *batch) abort(h Handle) {
 	if b.seqs[h].state == waiting {
@@ -252,8 +273,7 @@ func (b *batch) finishShares() {
 		}
 		s.emitted++
 		if s.emitted >= s.output {
-			b.drop(share.Seq)
-			b.done = append(b.done, share.Seq)
+			b.finish(share.Seq)
 			continue
 		}
 		b.unpartial(share.Seq)
@@ -274,9 +294,7 @@ func (b *batch) advance(k int64) []Handle {
 		b.peak = b.pool.Used()
 		b.group.advance(k)
 		for b.group.due() {
-			h := b.group.ends[0].seq
-			b.drop(h)
-			b.done = append(b.done, h)
+			b.finish(b.group.ends[0].seq)
 		}
 	}
 	b.finishShares()

@@ -64,6 +64,7 @@ func crowd(b *testing.B, preset string, output int32) *crowded {
 		b.Fatal(err)
 	}
 	c := found.Config
+	c.AsyncScheduling = false // so that handles can be used again at once
 	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen, c.NumGPUBlocks = 8192, 1024, 1<<30+10_000, 1<<31-1
 	policy, err := scheduler.New(c)
 	if err != nil {

@@ -42,6 +42,9 @@ const (
 	Priority = "priority"
 )
 
+// maxBlockSize is the largest block that is supported, in tokens.
+const maxBlockSize = 1 << 16
+
 // Config is a policy, its version switches and its limits. Names are the
 // engines' own.
 type Config struct {
@@ -70,6 +73,9 @@ type Config struct {
 	// tokens are free, though it takes them chunk by chunk
 	// (scheduler_reserve_full_isl).
 	ReserveFullISL bool
+	// RefuseFullPrompt (vllm-v1) refuses a prompt of exactly max_model_len
+	// tokens. Versions that take it generate one token.
+	RefuseFullPrompt bool
 	// Unchunked (vllm-v1) is the rule for long prompts with chunked prefill off.
 	Unchunked UnchunkedRule
 	// Victim (vllm-v1) is the rule for victims of the priority policy.
@@ -77,6 +83,12 @@ type Config struct {
 	// MaxNumPartialPrefills and MaxLongPartialPrefills (vllm-v0 with chunked
 	// prefill) limit how many prompts share a step.
 	MaxNumPartialPrefills, MaxLongPartialPrefills int32
+	// AsyncScheduling (vllm-v1) plans a step before the result of the one before
+	// is seen: what ends in a step keeps its slot and its blocks for one more.
+	AsyncScheduling bool
+	// WastesLastStep tells that, with asynchronous scheduling, the version
+	// decodes one token more than a request has, which is not modelled.
+	WastesLastStep bool
 	// AllowLivelock keeps a request that can never fit in the queue, where it
 	// blocks the ones behind it for ever, as the real engine does.
 	AllowLivelock bool
@@ -94,13 +106,18 @@ func (c *Config) usable() int64 {
 func (c *Config) watermark() int64 { return int64(float64(c.NumGPUBlocks) * c.Watermark) }
 
 // OutputLimit returns how many tokens a request with this prompt can generate
-// before max_model_len ends it. vLLM V1 stops when the length reaches
-// max_model_len, V0 when it exceeds it.
+// before max_model_len ends it, 0 or less if the engine's front end refuses the
+// prompt. vLLM V1 stops when the length reaches max_model_len, V0 when it
+// exceeds it.
 func (c *Config) OutputLimit(prompt int32) int32 {
-	if c.Policy == VLLMV0 {
-		return c.MaxModelLen + 1 - prompt
+	switch room := c.MaxModelLen - prompt; {
+	case c.Policy == VLLMV0:
+		return room + 1
+	case room == 0 && !c.RefuseFullPrompt:
+		return 1
+	default:
+		return room
 	}
-	return c.MaxModelLen - prompt
 }
 
 // Check returns all faults of c, joined, or nil.
@@ -125,6 +142,9 @@ func (c *Config) Check() error {
 	positive("max_num_seqs", int64(c.MaxNumSeqs))
 	positive("max_model_len", int64(c.MaxModelLen))
 	positive("block_size", int64(c.BlockSize))
+	if c.BlockSize > maxBlockSize {
+		fault("block_size: found %d; it must be at most %d", c.BlockSize, maxBlockSize)
+	}
 	if c.usable() < 1 {
 		fault("num_gpu_blocks: found %d; vllm-v1 needs at least 2, of which one is the null block, others 1", c.NumGPUBlocks)
 	}
@@ -148,6 +168,9 @@ func (c *Config) Check() error {
 func (c *Config) checkSwitches(fault func(string, ...any)) {
 	switch c.Policy {
 	case VLLMV1:
+		if c.AsyncScheduling && c.WastesLastStep {
+			fault("async_scheduling: found true; this version would decode a token more than each request has, which is not modelled; set false, or take vllm@0.20")
+		}
 		switch c.Unchunked {
 		case UnchunkedStop, UnchunkedSkip, UnchunkedIgnore:
 		default:
@@ -159,6 +182,9 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
 		}
 	case VLLMV0:
+		if c.AsyncScheduling {
+			fault("async_scheduling: found true, which %s does not have; set false", VLLMV0)
+		}
 		if c.EnableChunkedPrefill && c.SchedulingPolicy == Priority {
 			fault("scheduling_policy: found priority, which has no effect in %s with chunked prefill on; set fcfs, or enable_chunked_prefill = false", VLLMV0)
 		}

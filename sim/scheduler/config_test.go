@@ -181,7 +181,7 @@ func TestVersionSwitches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v1 := p.Config.Policy == "vllm-v1"; v1 && (p.Config.Unchunked != c.unchunked || p.Config.Victim != c.victim) ||
-			p.Config.ReserveFullISL != c.reserve || p.AsyncScheduling != c.async || p.Watermarked != c.watermark ||
+			p.Config.ReserveFullISL != c.reserve || p.Config.AsyncScheduling != c.async || p.Watermarked != c.watermark ||
 			p.GPUMemoryUtilization != c.utilization || p.Config.EnableChunkedPrefill != v1 || p.Config.BlockSize != 16 {
 			t.Errorf("%s is %+v; want %+v", c.name, p, c)
 		}
@@ -201,34 +201,69 @@ func TestLimits(t *testing.T) {
 		device       scheduler.Device
 		modelLen     int32
 		chunked      bool
+		given        int32 // max_num_seqs that the user set
 		tokens, seqs int32
 	}{
-		{"vllm@0.11 vllm@0.20 vllm@main", h100, 131072, true, 8192, 1024},
-		{"vllm@0.11 vllm@0.20 vllm@main", edge, 131072, true, 8192, 1024},
-		{"vllm@0.11 vllm@0.20 vllm@main", below, 131072, true, 2048, 256},
-		{"vllm@0.11 vllm@0.20 vllm@main", a100, 131072, true, 2048, 256},
-		{"vllm@0.11 vllm@0.20 vllm@main", small, 131072, true, 2048, 256},
-		{"vllm@0.11 vllm@0.20 vllm@main", l40, 131072, true, 2048, 256},
-		{"vllm@0.20", h100, 131072, false, 131072, 1024}, // chunked off: a step must hold any prompt
-		{"vllm@0.20", h100, 4096, false, 8192, 1024},
-		{"vllm@0.20", a100, 4096, false, 4096, 256},
-		{"vllm@0.20", a100, 1024, false, 2048, 256},
-		{"vllm@0.20", h100, 4, true, 4096, 1024}, // no more than max_num_seqs × max_model_len
-		{"vllm@0.20", a100, 4, true, 1024, 256},
-		{"vllm@0.20", h100, 1, true, 1024, 1024},
-		{"vllm@0.8-v0", h100, 131072, true, 2048, 256},
-		{"vllm@0.8-v0", h100, 131072, false, 131072, 256},
-		{"vllm@0.8-v0", l40, 1024, false, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", h100, 131072, true, 0, 8192, 1024},
+		{"vllm@0.11 vllm@0.20 vllm@main", edge, 131072, true, 0, 8192, 1024},
+		{"vllm@0.11 vllm@0.20 vllm@main", below, 131072, true, 0, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", a100, 131072, true, 0, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", small, 131072, true, 0, 2048, 256},
+		{"vllm@0.11 vllm@0.20 vllm@main", l40, 131072, true, 0, 2048, 256},
+		{"vllm@0.20", h100, 131072, false, 0, 131072, 1024}, // chunked off: a step must hold any prompt
+		{"vllm@0.20", h100, 4096, false, 0, 8192, 1024},
+		{"vllm@0.20", a100, 4096, false, 0, 4096, 256},
+		{"vllm@0.20", a100, 1024, false, 0, 2048, 256},
+		{"vllm@0.20", h100, 4, true, 0, 4096, 1024}, // no more than max_num_seqs × max_model_len
+		{"vllm@0.20", a100, 4, true, 0, 1024, 256},
+		{"vllm@0.20", h100, 1, true, 0, 1024, 1024},
+		{"vllm@0.20", h100, 2048, true, 2, 4096, 2},
+		{"vllm@0.20", h100, 131072, true, 64, 8192, 64},
+		{"vllm@0.20", h100, 131072, true, 9000, 8192, 8192},
+		{"vllm@0.8-v0", h100, 131072, true, 0, 2048, 256},
+		{"vllm@0.8-v0", h100, 131072, true, 8, 2048, 8},
+		{"vllm@0.8-v0", h100, 131072, false, 0, 131072, 256},
+		{"vllm@0.8-v0", l40, 1024, false, 0, 2048, 256},
 	} {
 		for _, name := range strings.Fields(c.presets) {
 			p, err := scheduler.FindPreset(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tokens, seqs := p.Limits(c.device, c.modelLen, c.chunked); tokens != c.tokens || seqs != c.seqs {
+			if tokens, seqs := p.Limits(c.device, c.modelLen, c.chunked, c.given); tokens != c.tokens || seqs != c.seqs {
 				t.Errorf("%s on %s, %d tokens long, chunked %v: %d tokens and %d sequences; want %d and %d",
 					name, c.device.Name, c.modelLen, c.chunked, tokens, seqs, c.tokens, c.seqs)
 			}
+		}
+	}
+}
+
+func TestChunkedPrefillDefault(t *testing.T) {
+	for name, want := range map[string][2]bool{ // for models of 32,768 tokens and of 32,769
+		"vllm@0.11": {true, true}, "vllm@0.20": {true, true}, "vllm@main": {true, true}, "vllm@0.8-v0": {false, true},
+	} {
+		p, err := scheduler.FindPreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]bool{p.ChunkedPrefill(32768), p.ChunkedPrefill(32769)}; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestPromptOfMaxModelLen(t *testing.T) {
+	for name, want := range map[string][3]int32{ // room for prompts of 99, 100 and 101 of 100 tokens
+		"vllm@0.11": {1, 1, -1}, "vllm@0.20": {1, 1, -1}, "vllm@main": {1, 0, -1}, "vllm@0.8-v0": {2, 1, 0},
+	} {
+		p, err := scheduler.FindPreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Config
+		c.MaxModelLen = 100
+		if got := [3]int32{c.OutputLimit(99), c.OutputLimit(100), c.OutputLimit(101)}; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

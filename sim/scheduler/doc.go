@@ -10,6 +10,12 @@
 // Decoding sequences are not touched each step. They form a group with one
 // step counter; a sequence's progress is the difference between the counter and
 // its value when the sequence joined. Work a step is therefore proportional to
-// what changes, except in a step that preempts, which walks the batch as the
-// engine does.
+// what changes, except where the order of the batch matters (a step that
+// preempts or cannot serve every decode, V0 with an unfinished prompt, V0's
+// priorities), which is walked as the engine does.
+//
+// With asynchronous scheduling a call does not see the result of the step
+// before, only that of the one before that: who ended keeps its slot and its
+// blocks for one more step, and the engine, which knows the clock, tells of
+// arrivals a step late.
 package scheduler

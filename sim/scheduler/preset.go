@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,8 +15,6 @@ type Preset struct {
 	Config Config
 	// GPUMemoryUtilization is the version's default share of GPU memory.
 	GPUMemoryUtilization float64
-	// AsyncScheduling tells that the version overlaps host work with the GPU by default.
-	AsyncScheduling bool
 	// Watermarked tells that the version has the watermark option.
 	Watermarked bool
 }
@@ -26,16 +25,17 @@ func Presets() []Preset {
 	v1 := Config{
 		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS}
 	v11, v20, v0 := v1, v1, v1
-	v11.Unchunked, v11.Victim = UnchunkedSkip, VictimGhost
+	v11.Unchunked, v11.Victim, v11.WastesLastStep = UnchunkedSkip, VictimGhost, true
 	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
+	v20.AsyncScheduling = true
 	head := v20
-	head.Victim = VictimShift
+	head.Victim, head.RefuseFullPrompt = VictimShift, true
 	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return []Preset{
 		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
-		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92, AsyncScheduling: true},
-		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, AsyncScheduling: true, Watermarked: true},
+		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92},
+		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, Watermarked: true},
 		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true},
 	}
 }
@@ -66,21 +66,34 @@ func (d Device) large() bool {
 	return d.MemoryBytes >= 70*(1<<30) && !strings.Contains(strings.ToLower(d.Name), "a100")
 }
 
+// ChunkedPrefill returns the default of enable_chunked_prefill for a model of
+// maxModelLen tokens: V1 has it on, V0 only for models of more than 32,768.
+func (p Preset) ChunkedPrefill(maxModelLen int32) bool {
+	if p.Config.Policy == VLLMV0 {
+		return maxModelLen > 32768
+	}
+	return p.Config.EnableChunkedPrefill
+}
+
 // Limits returns the defaults of p for max_num_batched_tokens and max_num_seqs
 // when serving (the API server's, not those of the offline LLM class), on
 // device d, for a model of maxModelLen tokens and with chunked prefill as
-// given. Source: vLLM's get_batch_defaults; for V0, v0.8.5's SchedulerConfig.
-func (p Preset) Limits(d Device, maxModelLen int32, chunked bool) (maxNumBatchedTokens, maxNumSeqs int32) {
+// given. If givenSeqs is not 0, it is the max_num_seqs that the user set, which
+// bounds the tokens too. Source: vLLM's get_batch_defaults; for V0, v0.8.5's
+// SchedulerConfig.
+func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int32) (maxNumBatchedTokens, maxNumSeqs int32) {
 	if p.Config.Policy == VLLMV0 {
-		if chunked {
-			return 2048, 256
+		tokens := int32(2048)
+		if !chunked {
+			tokens = max(maxModelLen, tokens)
 		}
-		return max(maxModelLen, 2048), 256
+		return tokens, cmp.Or(givenSeqs, 256)
 	}
 	tokens, seqs := int32(2048), int32(256)
 	if d.large() {
 		tokens, seqs = 8192, 1024
 	}
+	seqs = cmp.Or(givenSeqs, seqs)
 	if !chunked {
 		tokens = max(tokens, maxModelLen)
 	}

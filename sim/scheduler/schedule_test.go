@@ -161,6 +161,14 @@ func TestSchedules(t *testing.T) {
 			// the budget leaves C all 5 that the threshold allows, not 4.
 			"A@0 16/2 prio2; B@1 4/3 prio0; C@1 16/2 prio1",
 			"s0 A5 · s1 A5 B4 C1 →B · s2 B1 C5 PRE(A) →B · s3 B1 C5 A4 →B ✓B · s4 C5 PRE(A) →C · s5 C1 →C ✓C · s6–8 A5 · s9 A1 →A · s10 A1 →A ✓A"},
+		{"async: who ended keeps its slot for a step", "vllm@0.20 vllm@main", limits{64, 2, 1000},
+			func(c *scheduler.Config) { c.AsyncScheduling = true },
+			"A@0 6/3; B@0 6/2; C@0 6/2; D@1 6/1",
+			"s0 A6 B6 →A,B · s1 A1 B1 →A,B ✓B · s2 A1 →A ✓A · s3 C6 →C · s4 C1 D6 →C,D ✓C,D"},
+		{"async: and its blocks", "vllm@0.20 vllm@main", limits{64, 4, 5},
+			func(c *scheduler.Config) { c.AsyncScheduling = true },
+			"A@0 8/2; B@0 9/1",
+			"s0 A8 →A · s1 A1 →A ✓A · s2  · s3 B9 →B ✓B"},
 		{"watermark", "vllm@main", limits{64, 4, 9}, func(c *scheduler.Config) { c.Watermark = 0.34 },
 			// 34 % of 9 blocks are 3 that C's two would have to leave free.
 			"A@0 8/4; B@0 8/4; C@0 8/4",
@@ -193,7 +201,7 @@ func TestSchedules(t *testing.T) {
 				}
 				config := preset.Config
 				config.MaxNumBatchedTokens, config.MaxNumSeqs, config.NumGPUBlocks = c.budget, c.seqs, c.blocks
-				config.BlockSize, config.MaxModelLen = 4, 64
+				config.BlockSize, config.MaxModelLen, config.AsyncScheduling = 4, 64, false
 				if c.change != nil {
 					c.change(&config)
 				}

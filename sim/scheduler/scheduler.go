@@ -31,6 +31,8 @@ type Share struct {
 	// step still computes it, and the result is lost (vLLM V1 up to v0.11,
 	// priority policy).
 	Ghost bool
+	// Decode tells that a ghost is the token of a decode, not part of a prompt.
+	Decode bool
 }
 
 // Loss is what a preemption costs: the Tokens whose KV was dropped. Emitted is
@@ -83,16 +85,18 @@ type Policy interface {
 	// Abort removes the sequence h, wherever it is, and frees its blocks.
 	Abort(h Handle)
 	// Plan decides the next step and allocates its blocks. The result is valid
-	// until the next Plan. An empty step needs no Advance.
+	// until the next Plan. An empty step gets Idle in place of Advance.
 	Plan() *Step
 	// Repeat returns how many times in a row, at least 1, the planned step runs
 	// unchanged if nothing arrives and nobody aborts. The last of these may end
 	// sequences.
 	Repeat() int64
 	// Advance tells that the planned step has run k times, at most Repeat, and
-	// returns the sequences that ended with it; they have left. The result is
-	// valid until the next Advance.
+	// returns the sequences that ended with it. Their handles may be used again
+	// after the next Advance or Idle. The result is valid until the next Advance.
 	Advance(k int64) []Handle
+	// Idle tells that an empty step has had its turn.
+	Idle()
 	// Counts returns how many sequences run and wait, and the free KV blocks.
 	Counts() (running, waiting int, free int64)
 	// Peak returns the number of KV blocks in use in the step that Advance

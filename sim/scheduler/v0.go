@@ -219,7 +219,7 @@ func (p *v0) freeBlocks(i int, touched int64) bool {
 // Repeat implements Policy.
 func (p *v0) Repeat() int64 {
 	s := &p.step
-	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted) > 0 || p.stalls > 0 || len(p.partial) > 0 {
+	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped) > 0 || p.stalls > 0 || len(p.partial) > 0 {
 		return 1
 	}
 	if p.priority && p.queue.n > 0 {
@@ -230,6 +230,9 @@ func (p *v0) Repeat() int64 {
 
 // Advance implements Policy.
 func (p *v0) Advance(k int64) []Handle { return p.advance(k) }
+
+// Idle implements Policy.
+func (p *v0) Idle() {}
 
 // Visit implements Inspector.
 func (p *v0) Visit(f func(h Handle, tokens int32)) {

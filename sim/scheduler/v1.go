@@ -176,9 +176,7 @@ func (p *v1) admit(budget int32) {
 		n := p.capped(s.known() - s.computed)
 		if n > budget && !p.chunks() {
 			if n > p.MaxNumBatchedTokens && !p.AllowLivelock {
-				p.dequeue(h)
-				s.state = absent
-				p.step.Dropped = append(p.step.Dropped, Drop{h, "resumed length exceeds max_num_batched_tokens with chunked prefill off"})
+				p.discard(h, "resumed length exceeds max_num_batched_tokens with chunked prefill off")
 				continue
 			}
 			if p.Unchunked == UnchunkedStop {
@@ -189,6 +187,10 @@ func (p *v1) admit(budget int32) {
 			continue
 		}
 		n = min(n, budget)
+		if n < s.known()-s.computed && s.known() >= p.MaxModelLen && !p.AllowLivelock {
+			p.discard(h, "prompt of max_model_len tokens, cut into chunks, never completes")
+			continue
+		}
 		if !p.room(s, n) {
 			break
 		}
@@ -204,6 +206,13 @@ func (p *v1) admit(budget int32) {
 		p.requeue(h)
 	}
 	p.mustReplan = len(p.skipped) > 1
+}
+
+// discard drops the waiting sequence h for good.
+func (p *v1) discard(h Handle, reason string) {
+	p.dequeue(h)
+	p.seqs[h].state = absent
+	p.step.Dropped = append(p.step.Dropped, Drop{h, reason})
 }
 
 // room tells that the blocks suffice to admit s with a first share of n tokens.
@@ -222,14 +231,35 @@ func (p *v1) room(s *seq, n int32) bool {
 // slots and budget do not change, and blocks only get fewer.
 func (p *v1) Repeat() int64 {
 	s := &p.step
-	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted) > 0 || p.stalls > 0 || p.mustReplan {
+	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped)+len(p.unseen) > 0 || p.stalls > 0 || p.mustReplan {
 		return 1
 	}
 	return p.repeat(0)
 }
 
 // Advance implements Policy.
-func (p *v1) Advance(k int64) []Handle { return p.advance(k) }
+func (p *v1) Advance(k int64) []Handle {
+	used, unseen := p.pool.Used(), len(p.unseen)
+	p.Idle()
+	done := p.advance(k)
+	if unseen > 0 { // and k is 1
+		p.peak = used
+	}
+	return done
+}
+
+// Idle implements Policy: what ended in the step before is seen, and leaves.
+func (p *v1) Idle() {
+	for _, h := range p.unseen {
+		if p.seqs[h].state == waiting { // preempted meanwhile
+			p.dequeue(h)
+			p.seqs[h].state = absent
+			continue
+		}
+		p.drop(h)
+	}
+	p.unseen = p.unseen[:0]
+}
 
 // Visit implements Inspector. Ghosts come first: they stand before the sequence
 // that took their blocks.

@@ -9,7 +9,7 @@ func (p *v1) runInOrder(budget int32) int32 {
 		h := p.order[i]
 		s := &p.seqs[h]
 		n := min(p.wants(s), budget)
-		if n == 0 {
+		if n == 0 || s.state == ended {
 			continue
 		}
 		var ok bool
@@ -113,7 +113,7 @@ func (p *v1) haunt(h Handle) {
 			return
 		}
 	}
-	p.step.Shares = append(p.step.Shares, Share{Seq: h, Start: s.computed, Tokens: 1, Ghost: true})
+	p.step.Shares = append(p.step.Shares, Share{Seq: h, Start: s.computed, Tokens: 1, Ghost: true, Decode: true})
 }
 
 // preempt drops the running sequence h and puts it back in the queue.

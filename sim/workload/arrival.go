@@ -5,7 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"servesim/internal/portable"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"servesim/sim"
 )
 
@@ -60,32 +61,26 @@ func later(t sim.Time, gap float64) (u sim.Time, ok bool) {
 	return u, u >= t
 }
 
-// gapLaw is a law of gaps: mean times a draw of mean 1, which is constant,
-// exponential or gamma.
+// gapLaw is a law of gaps: mean times a draw of mean 1, which is exponential or
+// gamma.
 type gapLaw struct {
 	// mean is the mean gap in picoseconds.
 	mean float64
-	// shape is that of a gamma, 1/cv²; 1 is the exponential and 0 the constant.
+	// shape is that of a gamma, 1/cv²; 1 is the exponential.
 	shape float64
 }
 
 func (g gapLaw) draw(src *rand.PCG) float64 {
-	switch g.shape {
-	case 0:
-		return g.mean
-	case 1:
-		return float64(portable.Exponential(src) * g.mean)
+	if g.shape == 1 {
+		return exponentialLaw{g.mean}.draw(src)
 	}
-	return portable.Gamma(src, g.shape) / g.shape * g.mean
+	return distuv.Gamma{Alpha: g.shape, Beta: g.shape, Src: src}.Rand() * g.mean
 }
 
 // gapOfRate returns the law of gaps of the given rate in requests per second
-// and coefficient of variation.
+// and coefficient of variation, which is above 0.
 func gapOfRate(perS, cv float64) gapLaw {
-	g := gapLaw{mean: psPerSecond / perS}
-	if cv > 0 {
-		g.shape = 1 / (cv * cv)
-	}
+	g := gapLaw{mean: psPerSecond / perS, shape: 1 / (cv * cv)}
 	if math.Abs(cv-1) < 1e-12 {
 		g.shape = 1
 	}

@@ -85,10 +85,9 @@ func (c *specCheck) arrival(key string, s *ArrivalSpec) func(rand.PCG) arrivals 
 	if s.CV != nil || s.Process == "gamma" {
 		cv = c.real(sub(key, "cv"), s.CV, minCV, maxCV, "a coefficient of variation")
 	}
-	if s.Process == "constant" {
-		cv = 0
-	}
 	switch s.Process {
+	case "constant":
+		return func(rand.PCG) arrivals { return newConstant(rate) }
 	case "piecewise":
 		return c.piecewise(key, s, rate, cv)
 	case "on_off":

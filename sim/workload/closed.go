@@ -80,15 +80,16 @@ type user struct {
 	calls int64
 }
 
-// start returns the source of the plan's closed loop.
-func (l *closedLoop) start(seed sim.Seed, p plan) *ClosedLoop {
+// start returns the source of the plan's closed loop, whose streams have names
+// that begin with label.
+func (l *closedLoop) start(seed sim.Seed, label string, p plan) *ClosedLoop {
 	n := min(l.users, p.requests)
 	for n > 0 && l.startOf(n-1) >= p.until {
 		n--
 	}
 	s := &ClosedLoop{plan: p, users: make([]user, n), id: n, user: make(map[int64]int32, n)}
-	class, prompt, output := seed.Family("class"), seed.Family("prompt"), seed.Family("output")
-	cancel, after, think := seed.Family("cancel"), seed.Family("cancel after"), seed.Family("think")
+	class, prompt, output := seed.Family(label+"class"), seed.Family(label+"prompt"), seed.Family(label+"output")
+	cancel, after, think := seed.Family(label+"cancel"), seed.Family(label+"cancel after"), seed.Family(label+"think")
 	for i := range s.users {
 		u, k := &s.users[i], uint64(i)
 		class.Reset(&u.draws.class, k)

@@ -4,12 +4,16 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"servesim/internal/portable"
 )
 
 // A law is a continuous distribution of one real number: tokens for a Length,
-// picoseconds for a Delay. It holds no randomness of its own. Its arithmetic is
-// that of package portable, so that a seed draws the same on every machine.
+// picoseconds for a Delay. It holds no randomness of its own. Its own arithmetic
+// is that of package portable, so that a seed draws the same on every machine, as
+// far as distuv does: there only rare values, far in a tail or of a gamma of
+// shape below 1, pass through functions whose last bit depends on the processor.
 type law interface {
 	// draw takes one value from src. It allocates nothing.
 	draw(src *rand.PCG) float64
@@ -22,11 +26,17 @@ type law interface {
 // 2^-53.
 func unit(src *rand.PCG) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
 
+// standardNormal draws from the normal distribution of mean 0 and standard
+// deviation 1, so that no product of distuv's is fused with a sum.
+func standardNormal(src *rand.PCG) float64 {
+	return distuv.Normal{Mu: 0, Sigma: 1, Src: src}.Rand()
+}
+
 // normalLaw is the normal distribution.
 type normalLaw struct{ mean, stddev float64 }
 
 func (l normalLaw) draw(src *rand.PCG) float64 {
-	return float64(portable.Normal(src)*l.stddev) + l.mean
+	return float64(standardNormal(src)*l.stddev) + l.mean
 }
 
 func (l normalLaw) below(x float64) (p, m float64) {
@@ -43,7 +53,7 @@ func (l normalLaw) below(x float64) (p, m float64) {
 type lognormalLaw struct{ mu, sigma float64 }
 
 func (l lognormalLaw) draw(src *rand.PCG) float64 {
-	return portable.Exp(float64(portable.Normal(src)*l.sigma) + l.mu)
+	return portable.Exp(float64(standardNormal(src)*l.sigma) + l.mu)
 }
 
 func (l lognormalLaw) below(x float64) (p, m float64) {
@@ -58,7 +68,7 @@ func (l lognormalLaw) below(x float64) (p, m float64) {
 type exponentialLaw struct{ mean float64 }
 
 func (l exponentialLaw) draw(src *rand.PCG) float64 {
-	return float64(portable.Exponential(src) * l.mean)
+	return float64(distuv.Exponential{Rate: 1, Src: src}.Rand() * l.mean)
 }
 
 func (l exponentialLaw) below(x float64) (p, m float64) {

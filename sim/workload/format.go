@@ -100,6 +100,9 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	}
 	for _, f := range Formats() {
 		if f.Name == opt.Format {
+			if fault := misnamed(file, line, f, opt); fault != nil {
+				return Format{}, fault
+			}
 			return f, nil
 		}
 	}
@@ -132,7 +135,7 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 	switch {
 	case len(matches) > 1:
 		f.Found = "a layout that fits the formats " + listNames(formatNames(matches), "and")
-		f.Fix = "say which with option format"
+		f.Fix = "say which with --format"
 		return f
 	case s.hasKeys("chat_id"):
 		f.Found = "chat_id, which marks a Qwen Bailian trace (seconds, 16-token blocks)"
@@ -144,7 +147,7 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 		f.Fix = "rename the keys to those of one of them"
 	default:
 		f.Found = "the columns " + listNames(s.names, "and")
-		f.Fix = "for any other CSV, say which columns to read with option columns"
+		f.Fix = "for any other CSV, say which columns to read with workload.columns, such as columns = { arrival = \"t\", prompt = \"in\", output = \"out\" }"
 		if hint := headerHint(s.names); hint != "" {
 			f.Fix = hint
 		}

@@ -7,7 +7,11 @@ const maxRequests = 1_000_000_000_000
 func (c *specCheck) process(s Spec, p *plan) {
 	switch {
 	case s.Arrival == nil && s.ClosedLoop == nil:
-		c.add("arrival", "missing; say when requests arrive, or give a closed_loop or a preset")
+		rate := 4.0
+		if s.RatePerS != nil {
+			rate = max(c.rate("rate_per_s", s.RatePerS), minRate)
+		}
+		c.add("arrival", `missing; say when requests arrive, such as { process = "poisson", rate_per_s = %g }, or give a closed_loop or a preset`, rate)
 	case s.Arrival != nil && s.ClosedLoop != nil:
 		c.add("closed_loop", "given beside arrival; users who wait for their answers have no arrival process: remove one")
 	case s.ClosedLoop != nil:

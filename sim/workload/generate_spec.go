@@ -103,20 +103,25 @@ func (s Spec) Check() []error {
 
 // Source returns the workload that s describes, drawn from seed. It is a
 // Reactive if s has a closed loop. The error is the first fault of Check.
-func (s Spec) Source(seed sim.Seed) (Source, error) {
+func (s Spec) Source(seed sim.Seed) (Source, error) { return s.SourceOf(seed, "") }
+
+// SourceOf is Source for one of several workloads that are drawn from one seed:
+// label, which differs from theirs, begins the names of its streams, so that no
+// two draw the same and none moves another's draws.
+func (s Spec) SourceOf(seed sim.Seed, label string) (Source, error) {
 	p, faults := s.plan()
 	if len(faults) > 0 {
 		return nil, faults[0]
 	}
 	if p.loop != nil {
-		return p.loop.start(seed, p), nil
+		return p.loop.start(seed, label, p), nil
 	}
 	return &Generator{
-		arrivals: p.arrivals(*seed.Stream("arrival")),
+		arrivals: p.arrivals(*seed.Stream(label + "arrival")),
 		mix:      p.mix,
 		draws: draws{
-			class: *seed.Stream("class"), prompt: *seed.Stream("prompt"), output: *seed.Stream("output"),
-			cancel: *seed.Stream("cancel"), after: *seed.Stream("cancel after"),
+			class: *seed.Stream(label + "class"), prompt: *seed.Stream(label + "prompt"), output: *seed.Stream(label + "output"),
+			cancel: *seed.Stream(label + "cancel"), after: *seed.Stream(label + "cancel after"),
 		},
 		requests: p.requests,
 		until:    p.until,

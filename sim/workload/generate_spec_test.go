@@ -81,7 +81,7 @@ func badSpecs() []struct{ title, text, want string } {
 		{"class of weight 0", goodEnd + goodArrival + goodLengths + `classes = [{ name = "a", weight = 0 }]`, "classes[0].weight: is 0; ..."},
 		{"fraction above 1", goodEnd + goodArrival + goodLengths + `cancel = { fraction = 2, after = { dist = "constant", value = "1s" } }`, "cancel.fraction: is 2; a share from 0 to 1 is allowed"},
 		{"cancelled at once", goodEnd + goodArrival + goodLengths + `cancel = { fraction = 1, after = { dist = "constant", value = "0s" } }`, "cancel.after: can be 0, which would mean never; ..."},
-		{"unknown preset", `preset = "azure"`, `preset: is "azure", which is unknown; choose one of arxiv-summarization, azure-chat, ...`},
+		{"unknown preset", `preset = "azure"`, `preset: is "azure", which is unknown; did you mean "azure-chat" or "azure-code"?`},
 		{"prompt beside a class's own", "preset = \"chat-with-long-prompts\"\n" + goodPrompt,
 			`prompt: would not change class "long" of the preset, which has its own; give classes too (classes = [] for none)`},
 		{"two faults", "requests = -1\n" + goodArrival + goodPrompt + `output = { dist = "uniform", min = 3 }`,

@@ -18,15 +18,32 @@ import (
 // or wraps ErrNoReactive; Next fails with a *TransformFault at a session that
 // cannot be renumbered.
 func Merge(srcs ...Source) (Source, error) {
+	named := make([]NamedSource, len(srcs))
+	for i, src := range srcs {
+		named[i].Source = src
+	}
+	return MergeNamed(named...)
+}
+
+// NamedSource is one of the sources of MergeNamed.
+type NamedSource struct {
+	Source Source
+	// Name is what Counts calls it, or empty for one that isn't told.
+	Name string
+}
+
+// MergeNamed is Merge, and its Counts tell how many requests of each source that
+// has a name were yielded.
+func MergeNamed(srcs ...NamedSource) (Source, error) {
 	if len(srcs) == 0 {
 		return nil, errors.New("merge: no source")
 	}
-	if err := openLoop("merge", srcs...); err != nil {
-		return nil, err
-	}
 	m := &merge{taken: -1}
-	for i, src := range srcs {
-		m.parts = append(m.parts, &part{src: src, place: i, of: len(srcs)})
+	for i, s := range srcs {
+		if err := openLoop("merge", s.Source); err != nil {
+			return nil, err
+		}
+		m.parts = append(m.parts, &part{src: s.Source, name: s.Name, place: i, of: len(srcs)})
 	}
 	return m, nil
 }
@@ -43,7 +60,9 @@ type merge struct {
 // part is one source of a merge and its next request.
 type part struct {
 	src       Source
+	name      string
 	place, of int
+	n         int64 // requests yielded
 	head      Request
 	done      bool
 	blocks    []uint64
@@ -68,6 +87,7 @@ func (m *merge) Next() (Request, error) {
 		m.end = io.EOF
 		return Request{}, io.EOF
 	}
+	m.parts[m.taken].n++
 	r := m.parts[m.taken].head
 	r.ID = m.n
 	m.n++
@@ -95,6 +115,11 @@ func (m *merge) Counts() []Count {
 	for _, p := range m.parts {
 		for _, c := range CountsOf(p.src) {
 			counts = addCount(counts, c.What, c.N)
+		}
+	}
+	for _, p := range m.parts {
+		if p.name != "" {
+			counts = addCount(counts, "merge: requests of "+p.name, p.n)
 		}
 	}
 	return counts

@@ -155,7 +155,7 @@ func (m *mooncakeRows) blocks(r *row) error {
 			Want:  fmt.Sprintf("%d, one for every %d tokens", want, m.block)}
 		for _, size := range []int32{16, 32, 64, 128, 256, 512, 1024} {
 			if ceilDiv(r.Prompt, size) == len(m.ids) {
-				f.Fix = fmt.Sprintf("blocks of %d tokens would fit this row: option block_tokens", size)
+				f.Fix = fmt.Sprintf("blocks of %d tokens would fit this row: --set block_tokens=%d", size, size)
 				break
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func csvFormat() Format {
 	return Format{
 		Name:  csvName,
-		Title: "any CSV with a header; option columns says which columns to read",
+		Title: "any CSV with a header; workload.columns says which columns to read",
 		match: func(*sniffed) bool { return false },
 		open:  openCSV,
 	}
@@ -72,7 +72,7 @@ func openCSV(in *lineReader, opt *Options) (rowReader, error) {
 
 // check returns the fault of columns that cannot be read.
 func (c Columns) check(file string) error {
-	f := &Fault{File: file, Field: "option columns"}
+	f := &Fault{File: file, Field: "workload.columns"}
 	if c.Arrival == "" || c.Prompt == "" || c.Output == "" {
 		f.Found, f.Want = "no name for the arrival, the prompt or the output", "the names of all three"
 		return f
@@ -109,7 +109,7 @@ func (c *csvRows) arrival() (instant, error) {
 		field := c.table.fields[c.time]
 		if _, _, ok := new(stampParser).parse(bytes.TrimSpace(field)); !ok {
 			return instant{}, c.in.fault(c.names[c.time], quoteBytes(field), wantStamp,
-				"for a bare number give its unit in option columns: s, ms, us or ns")
+				"for a bare number give its unit, s, ms, us or ns, in workload.columns, such as unit = \"ms\"")
 		}
 		c.clock = &wallClock{}
 	}

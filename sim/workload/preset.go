@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+
+	"servesim/internal/strict"
 )
 
 //go:embed presets/*.toml
@@ -59,7 +61,7 @@ func (s Spec) Resolve() (Spec, error) {
 		}
 		return s.over(base), nil
 	}
-	return Spec{}, &SpecFault{"preset", fmt.Sprintf("is %q, which is unknown; choose one of %s", s.Preset, strings.Join(names, ", "))}
+	return Spec{}, &SpecFault{"preset", fmt.Sprintf("is %q, which is unknown; %s", s.Preset, strict.Unlike(s.Preset, names))}
 }
 
 // keepsClasses reports as a fault that a length of s would not reach a class

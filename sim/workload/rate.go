@@ -66,14 +66,14 @@ func Rate(open Opener, multiplier float64, seed sim.Seed) (Source, error) {
 	for i := range int(whole) {
 		what := "rate: requests as they are"
 		if i > 0 {
-			what = "rate: requests of whole copies, each turned round by a time of its own"
+			what = "rate: requests of whole copies, each shifted by a time of its own, its end moved to the beginning"
 		}
 		copies = append(copies, &told{stage{src: turn.copy(open, shifts, i)}, what})
 	}
 	if fraction > 0 {
 		last := turn.copy(open, shifts, len(copies))
 		copies = append(copies, &chosen{stage: stage{src: last}, coin: newCoin(fraction, seed.Family("workload/thin")),
-			name: fmt.Sprintf("rate: a copy turned round and thinned to %g", fraction)})
+			name: fmt.Sprintf("rate: a shifted copy thinned to %g", fraction)})
 	}
 	all, err := Merge(copies...)
 	return &superposed{stage{src: all}, turn.counts}, err

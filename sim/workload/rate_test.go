@@ -168,12 +168,12 @@ func TestRateCounts(t *testing.T) {
 	open := func() (Source, error) { return Window(&list{all: steady(400)}, 0, sim.Time(300*sim.Second)) }
 	src, err := Rate(open, 2.5, 7)
 	n := int64(len(must(t, src, err)))
-	kept := countOf(t, src, "rate: a copy turned round and thinned to 0.5: requests kept")
+	kept := countOf(t, src, "rate: a shifted copy thinned to 0.5: requests kept")
 	want := []Count{
 		{"window: requests kept", 300}, {"window: requests before it", 0}, {"window: requests read after it, where reading stops", 1},
-		{"rate: requests as they are", 300}, {"rate: requests of whole copies, each turned round by a time of its own", 300},
-		{"rate: a copy turned round and thinned to 0.5: requests kept", n - 600},
-		{"rate: a copy turned round and thinned to 0.5: requests left out", 900 - n},
+		{"rate: requests as they are", 300}, {"rate: requests of whole copies, each shifted by a time of its own, its end moved to the beginning", 300},
+		{"rate: a shifted copy thinned to 0.5: requests kept", n - 600},
+		{"rate: a shifted copy thinned to 0.5: requests left out", 900 - n},
 	}
 	if diff := gocmp.Diff(want, CountsOf(src)); diff != "" || kept < 100 || kept > 200 {
 		t.Errorf("%d kept %s", kept, diff)

@@ -119,7 +119,7 @@ func TestServesimLines(t *testing.T) {
 func TestAmbiguousHeader(t *testing.T) {
 	text := "\nTIMESTAMP,ContextTokens,GeneratedTokens,arrived_at,num_prefill_tokens,num_decode_tokens\n2023-11-16 18:15:46,1,2,0,3,4\n"
 	_, _, err := readText(text, Options{})
-	if want := "t.csv:2: found a layout that fits the formats azure and vidur; say which with option format"; err == nil || err.Error() != want {
+	if want := "t.csv:2: found a layout that fits the formats azure and vidur; say which with --format"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 	check(t, text, Options{Format: "azure"}, []Request{{Line: 3, Prompt: 1, Output: 2}})

@@ -103,7 +103,7 @@ func (t *Trace) zero() error {
 		}
 	default:
 		return t.lines.fault(field, "0", wantTokens,
-			"option zero_tokens = drop leaves such rows out, one raises the 0 to 1; both are counted")
+			"--set zero_tokens=drop leaves such rows out, --set zero_tokens=one raises the 0 to 1; both are counted")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (t *Trace) inOrder() error {
 	if t.report.Rows > 1 && t.row.at.before(t.last) {
 		return t.lines.fault(t.names.arrival, quoteBytes(t.row.text),
 			fmt.Sprintf("a time not before %s of line %d", quoteBytes(t.lastAt.text), t.lastAt.line),
-			"option sort puts the rows in order and counts them")
+			"--set sort=true puts the rows in order and counts them")
 	}
 	t.last = t.row.at
 	t.lastAt.line = t.row.Line

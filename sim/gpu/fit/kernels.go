@@ -178,18 +178,24 @@ func (w Wanted) reduces(r reduceRow) bool {
 // has tells whether w wants the rows of k.
 func (w Wanted) has(k kernel) bool { return k.gpu == w.GPU && slices.Contains(w.Engines, k.engine) }
 
+// Ratios says how much faster the memory of one GPU is than that of another, as
+// seen by what streams weights or a bf16 cache, and by decode attention over an
+// fp8 cache, which memory alone doesn't limit.
+type Ratios struct {
+	Memory, FP8Cache float64
+}
+
 // Carried returns k for another GPU of the same compute units and links, whose
-// memory is to/from as fast: what streams weights or contexts is as much faster,
-// and all else the same. note is added to every provenance.
-func Carried(k gpu.Kernels, from, to gpu.Datasheet, note string) gpu.Kernels {
-	ratio := to.HBMBytesPerS / from.HBMBytesPerS
+// memory is faster by r: what streams weights or contexts is as much faster, and
+// all else the same. note is added to every provenance.
+func Carried(k gpu.Kernels, r Ratios, note string) gpu.Kernels {
 	mark := func(p gpu.Provenance) gpu.Provenance {
 		p.Data += note
 		return p
 	}
 	out := gpu.Kernels{
 		GEMM: mapped(k.GEMM, func(c gpu.GEMM) gpu.GEMM {
-			c.WeightBytesPerS, c.Fit = c.WeightBytesPerS*ratio, mark(c.Fit)
+			c.WeightBytesPerS, c.Fit = c.WeightBytesPerS*r.Memory, mark(c.Fit)
 			return c
 		}),
 		AllReduce: mapped(k.AllReduce, func(c gpu.AllReduce) gpu.AllReduce {
@@ -197,7 +203,7 @@ func Carried(k gpu.Kernels, from, to gpu.Datasheet, note string) gpu.Kernels {
 			return c
 		}),
 		MoE: mapped(k.MoE, func(c gpu.MoE) gpu.MoE {
-			c.WeightBytesPerS, c.Fit = c.WeightBytesPerS*ratio, mark(c.Fit)
+			c.WeightBytesPerS, c.Fit = c.WeightBytesPerS*r.Memory, mark(c.Fit)
 			return c
 		}),
 	}
@@ -205,12 +211,20 @@ func Carried(k gpu.Kernels, from, to gpu.Datasheet, note string) gpu.Kernels {
 		c.Fit = mark(c.Fit)
 		return c
 	}
-	decode := func(c gpu.AttnDecode) gpu.AttnDecode {
-		c.BytesPerS, c.Fit = c.BytesPerS*ratio, mark(c.Fit)
-		return c
+	decode := func(byFormat map[string]gpu.AttnDecode) map[string]gpu.AttnDecode {
+		out := map[string]gpu.AttnDecode{}
+		for f, c := range byFormat {
+			ratio := r.Memory
+			if f == string(gpu.FP8) {
+				ratio = r.FP8Cache
+			}
+			c.BytesPerS, c.Fit = c.BytesPerS*ratio, mark(c.Fit)
+			out[f] = c
+		}
+		return out
 	}
 	out.AttnPrefill = gpu.KernelsPrefill{D128: mapped(k.AttnPrefill.D128, prefill), D64: mapped(k.AttnPrefill.D64, prefill), Window: mapped(k.AttnPrefill.Window, prefill)}
-	out.AttnDecode = gpu.KernelsDecode{D128: mapped(k.AttnDecode.D128, decode), D64: mapped(k.AttnDecode.D64, decode)}
+	out.AttnDecode = gpu.KernelsDecode{D128: decode(k.AttnDecode.D128), D64: decode(k.AttnDecode.D64)}
 	return out
 }
 

@@ -108,6 +108,9 @@ func fitPrefill(rows []attnRow, d gpu.Datasheet, f gpu.Format) (gpu.AttnPrefill,
 	}
 	c := at(x)
 	c.Fit = prov
+	if c.TailS < 1e-11 { // less than a nanosecond of a step
+		c.TailS = 0
+	}
 	c.Fit.Range = fmt.Sprintf("prompt tokens %s, prompts %s, query heads %s, KV heads %s", span(rows, length), span(rows, batch), span(rows, heads), span(rows, kvHeads))
 	return c, nil
 }

@@ -37,7 +37,8 @@ type problem struct {
 // the scatter of good fits, so that a sixth or so of all samples are beyond.
 const spread = 0.1
 
-// heldOut is 1 over the share of shapes that are held out.
+// heldOut is 1 over the share of shapes that are held out: every third, and of two
+// shapes the second. One shape cannot be held out.
 const heldOut = 3
 
 // solve returns the coefficients that fit all samples and how far they are off.
@@ -53,9 +54,10 @@ func (p problem) solve() ([]float64, gpu.Provenance, error) {
 	shapes = slices.Compact(shapes)
 	all := make([]int, len(p.samples))
 	var seen, unseen []int
+	every := min(heldOut, len(shapes))
 	for i, s := range p.samples {
 		all[i] = i
-		if n, _ := slices.BinarySearch(shapes, s.shape); n%heldOut == heldOut-1 {
+		if n, _ := slices.BinarySearch(shapes, s.shape); every > 1 && n%every == every-1 {
 			unseen = append(unseen, i)
 		} else {
 			seen = append(seen, i)

@@ -82,12 +82,14 @@ func fitted(tb testing.TB, t *Tables, profile string, names ...string) map[strin
 	return out
 }
 
-// carried returns the kernels of H200, which no table has rows of, for those of
-// H100.
-func carried(tb testing.TB, h100 map[string]gpu.Kernels) map[string]gpu.Kernels {
+// carried returns the kernels of H200, which these tables have no rows of, for
+// those of H100. 4.8/3.35 is the ratio of the datasheets. 1.131 is that of decode
+// attention over fp8 in fits on rows of both GPUs, vLLM and TensorRT-LLM pooled:
+// 3.434 and 3.037 TB/s, while over bf16 they are 4.501 and 3.174 TB/s.
+func carried(h100 map[string]gpu.Kernels) map[string]gpu.Kernels {
 	out := map[string]gpu.Kernels{}
 	for name, k := range h100 {
-		out[name] = Carried(k, datasheet(tb, "h100"), datasheet(tb, "h200"), "; memory rates times 4.8/3.35")
+		out[name] = Carried(k, Ratios{Memory: 4.8 / 3.35, FP8Cache: 3.434 / 3.037}, "; memory rates times 4.8/3.35, fp8 decode 1.131")
 	}
 	return out
 }
@@ -124,8 +126,9 @@ func TestShippedKernelsAreWhatTheFitGives(t *testing.T) {
 		all := []string{"vllm", "trtllm", "sglang", "pooled"}
 		h100 := fitted(t, tables, "h100", all...)
 		write(t, "h100", h100)
-		write(t, "h200", carried(t, h100))
+		write(t, "h200", carried(h100))
 		write(t, "b200", fitted(t, tables, "b200", all...))
+		t.Skip("profiles are part of the build; run again without -update")
 	}
 	for profile, set := range map[string]string{"h100": "trtllm", "b200": "vllm"} {
 		p, err := gpu.LoadProfile(profile)
@@ -145,7 +148,7 @@ func TestShippedKernelsAreWhatTheFitGives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(h200.Kernels, carried(t, h100.Kernels), nearly()); d != "" {
+	if d := cmp.Diff(h200.Kernels, carried(h100.Kernels), nearly()); d != "" {
 		t.Errorf("h200: shipped -, carried over from h100 +\n%s", d)
 	}
 }

@@ -58,8 +58,11 @@ type tomlWriter struct {
 // table begins a table with the provenance of what follows.
 func (t *tomlWriter) table(name string, p gpu.Provenance) {
 	fmt.Fprintf(&t.text, "\n[%s.%s]\n", t.at, name)
-	fmt.Fprintf(&t.text, "fit = { data = %q, range = %q, rows = %d, error_median = %s, error_p90 = %s, heldout_median = %s, heldout_p90 = %s }\n",
-		p.Data, p.Range, p.Rows, share(p.Median), share(p.P90), share(p.HeldOutMedian), share(p.HeldOutP90))
+	fmt.Fprintf(&t.text, "fit = { data = %q, range = %q, rows = %d, error_median = %s, error_p90 = %s", p.Data, p.Range, p.Rows, share(p.Median), share(p.P90))
+	if p.HeldOutP90 > 0 {
+		fmt.Fprintf(&t.text, ", heldout_median = %s, heldout_p90 = %s", share(p.HeldOutMedian), share(p.HeldOutP90))
+	}
+	t.text.WriteString(" }\n")
 }
 
 func (t *tomlWriter) prefill(name string, by map[string]gpu.AttnPrefill) {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"servesim/internal/strict"
+	"servesim/sim/workload"
+
+	"github.com/spf13/cobra"
+)
+
+// completeSet completes --set: the key up to its =, and then the value.
+func completeSet(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	key, value, given := strings.Cut(begun, "=")
+	if !given {
+		return completeKey(cmd, args, begun)
+	}
+	return completeValue(key+"=", key, value), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeVary completes --vary: what follows a comma is another value of the key
+// before it, or begins another key, as after a plus.
+func completeVary(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexAny(begun, ",+") + 1
+	head, part := begun[:at], begun[at:]
+	if strings.Contains(part, "=") || head == "" {
+		list, how := completeSet(cmd, args, part)
+		return prefixed(head, list), how
+	}
+	var list []string
+	if head[at-1] == ',' {
+		before := head[:strings.LastIndexByte(head, '=')+1]
+		key := strings.TrimSuffix(before[strings.LastIndexAny(before, ",+")+1:], "=")
+		list = completeValue(head, key, part)
+	}
+	keys, how := completeKey(cmd, args, part)
+	return append(list, prefixed(head, keys)...), how
+}
+
+// completeValue returns the values of key that begin so, each behind head.
+func completeValue(head, key, begun string) []string {
+	values := slices.DeleteFunc(valuesOf(key), func(v string) bool { return !strings.HasPrefix(v, begun) })
+	return prefixed(head, values)
+}
+
+// valuesOf returns the values that a key of a scenario can have, if they can be
+// listed.
+func valuesOf(key string) []string {
+	full, err := fullKey(key)
+	if err != nil {
+		return nil
+	}
+	for _, s := range shortFlags {
+		if s.key == full && s.values != nil {
+			return s.values()
+		}
+	}
+	switch full {
+	case "workload.preset":
+		return presetNames()
+	case "workload.zero_tokens":
+		var names []string
+		for _, r := range workload.ZeroRules() {
+			names = append(names, string(r))
+		}
+		return names
+	}
+	if kind, _ := strict.KindOf(reflect.TypeFor[scenario](), full); kind == "bool" {
+		return []string{"true", "false"}
+	}
+	return nil
+}
+
+// prefixed puts head before each of list.
+func prefixed(head string, list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = head + s
+	}
+	return out
+}

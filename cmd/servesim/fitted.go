@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"servesim/sim/gpu"
+	"servesim/sim/scheduler"
+)
+
+// cautions returns what a reader of the results of p should know of its machine.
+func (p *plan) cautions() []string {
+	list := slices.Clone(p.cost.Caveats())
+	says := p.machine.model.WeightFormat
+	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.machine.weights) {
+		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.scenario.Model.Name, says, p.machine.weights))
+	}
+	if p.ledger.Hybrid != nil && p.config.Policy != scheduler.VLLMV0 {
+		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
+	}
+	return list
+}
+
+// unmodelled returns an error if the config.json called name says that its weights
+// have a format that no step time was fitted for.
+func unmodelled(name, format string) error {
+	if format == "" {
+		return nil
+	}
+	if _, err := gpu.ParseFormat(format); err == nil {
+		return nil
+	}
+	return fmt.Errorf("missing, and %s says %s, which is not modelled; say which format is to run in its place, such as dtype = \"bf16\"", name, format)
+}
+
+// fittedCaution says, of plans that are compared, if what their engines add to the
+// GPU's operators comes from different fits, or "". labels are their names.
+func fittedCaution(plans []*plan, labels []string) string {
+	differ := false
+	var parts []string
+	for i, p := range plans {
+		differ = differ || p.overheads() != plans[0].overheads()
+		h := p.scenario.Host
+		parts = append(parts, fmt.Sprintf("%.3g us a step and %.3g us a sequence (%s)", h.Base.Seconds()*1e6, h.PerSeq.Seconds()*1e6, labels[i]))
+	}
+	if !differ {
+		return ""
+	}
+	return "host.base and host.per_seq are fitted for each GPU and engine, and only in combination with layer times, so no single one is physics: " +
+		strings.Join(parts, ", ") + "; differences of that size may be the fits', not the GPUs'"
+}
+
+// overheads returns what the engine of p adds to the operators: the constants of its
+// fit without those that aren't applied.
+func (p *plan) overheads() gpu.Engine {
+	e := p.machine.profile.Engine[p.scenario.Host.Engine]
+	e.Version, e.MixedStepS, e.RequestS = "", 0, 0
+	return e
+}

@@ -1,0 +1,73 @@
+package stepwise
+
+import (
+	"cmp"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// apply gives the sequences of p what they computed, and ends those that have
+// all their tokens.
+func (r *run) apply(p plan) error {
+	var done []*request
+	for _, it := range p.items {
+		if it.ghost {
+			it.r.compute(it)
+			it.r.computed = it.tokens
+			continue
+		}
+		it.r.compute(it)
+		it.r.computed += it.tokens
+		if it.decode || it.last {
+			it.r.token(r.now)
+			if it.r.emitted == it.r.limit {
+				done = append(done, it.r)
+			}
+		}
+	}
+	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
+	for _, q := range done {
+		q.ended = true
+		r.unseen = append(r.unseen, q)
+		if q.gone {
+			continue
+		}
+		outcome := observe.Completed
+		if r.now.Add(q.rec.Response) > q.patience {
+			outcome = q.rec.Outcome // the answer reaches a client that is gone
+		}
+		if err := r.end(q, r.now, outcome, ""); err != nil {
+			return err
+		}
+	}
+	if !r.cfg.Scheduler.AsyncScheduling {
+		r.release()
+	}
+	return nil
+}
+
+// compute counts the tokens of it, if its client is still there.
+func (q *request) compute(it item) {
+	if !q.gone {
+		q.rec.Computed += int64(it.tokens)
+		q.rec.Recomputed += int64(max(0, min(q.reached, it.start+it.tokens)-it.start))
+	}
+	q.reached = max(q.reached, it.start+it.tokens)
+}
+
+// token gives q an output token at t.
+func (q *request) token(t sim.Time) {
+	q.decoding = true
+	q.emitted++
+	if q.gone {
+		return
+	}
+	if q.rec.First == observe.Never {
+		q.rec.First = t
+	} else {
+		q.rec.MaxGap = max(q.rec.MaxGap, t.Sub(q.last))
+	}
+	q.last = t
+}
