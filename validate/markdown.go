@@ -40,6 +40,9 @@ Constants were fitted on calibration rows and kernel tables alone.
 
 func (p *SplitReport) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%d rows, %d simulated, %d of them saturated.\n", p.Split.title(), p.Rows, p.Simulated, p.Saturated)
+	if p.Split == HeldOut && len(p.Cells[ByModel]) > 0 {
+		markdownTargets(b, p.Cells[ByModel])
+	}
 	for _, by := range Groupings() {
 		if len(p.Cells[by]) == 0 {
 			continue

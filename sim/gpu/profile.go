@@ -25,6 +25,15 @@ type Profile struct {
 	// whose kernels they are.
 	Kernels map[string]Kernels `toml:"kernels"`
 	Engine  map[string]Engine  `toml:"engine"`
+	// ExpertCaution is what a reader of step times should know of the experts of
+	// a table of Kernels, by its name.
+	ExpertCaution map[string]ExpertCaution `toml:"expert_caution" want:"optional"`
+}
+
+// ExpertCaution is a sentence about experts whose weights have a format.
+type ExpertCaution struct {
+	Format Format `toml:"format"`
+	Text   string `toml:"text"`
 }
 
 // Datasheet is what the maker prints. No step time depends on it, but no rate of
@@ -108,6 +117,12 @@ func readProfile(file, text string) (*Profile, error) {
 	}
 	p.checkKernels(fault)
 	p.checkLimits(fault)
+	for _, name := range sortedKeys(p.ExpertCaution) {
+		format := p.ExpertCaution[name].Format
+		if _, ok := p.Kernels[name].MoE[string(format)]; !ok {
+			fault("expert_caution."+name+".format", "found %q; must be a format of kernels.%s.moe: %s", format, name, strings.Join(sortedKeys(p.Kernels[name].MoE), ", "))
+		}
+	}
 	if p.Memory.UsableBytes > p.Datasheet.HBMBytes {
 		fault("memory.usable_bytes", "found %.0f; must be at most datasheet.hbm_bytes, %.0f", p.Memory.UsableBytes, p.Datasheet.HBMBytes)
 	}

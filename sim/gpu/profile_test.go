@@ -66,6 +66,8 @@ func TestProfileFaults(t *testing.T) {
 		{"duplicate key", "tdp_w = 700", "tdp_w = 700\ntdp_w = 700", "p.toml:%L+1: Key 'datasheet.tdp_w' has already been defined."},
 		{"unknown format", "[kernels.vllm.gemm.fp8]", "[kernels.vllm.gemm.marlin]", "p.toml:%L: kernels.vllm.gemm.marlin: unknown key; allowed are bf16, fp8, int8, fp4"},
 		{"kernels that are not there", `kernels = "pooled"`, `kernels = "orca"`, "p.toml:%L: engine.generic.kernels: found \"orca\"; must be one of the tables under kernels: pooled, sglang, trtllm, vllm"},
+		{"dense kernels that are not there", `kernels = "pooled"`, "kernels = \"pooled\"\ndense_kernels = \"orca\"", "p.toml:%L+1: engine.generic.dense_kernels: found \"orca\"; must be one of the tables under kernels: pooled, sglang, trtllm, vllm"},
+		{"caution about no experts", `format = "fp8"`, `format = "int8"`, "p.toml:%L: expert_caution.vllm.format: found \"int8\"; must be a format of kernels.vllm.moe: bf16, fp8, mxfp4"},
 		{"value for a table", "[fitted.elementwise]\nbytes_per_s = 2.7e12", "[fitted]\nelementwise = 2.7e12", "p.toml:%L+1: fitted.elementwise: found 2.7e+12; must be a table, written [fitted.elementwise]"},
 		{"more usable than there is", "usable_bytes = 84.9e9", "usable_bytes = 849e9", "p.toml:%L: memory.usable_bytes: found 849000000000; must be at most datasheet.hbm_bytes, 85899345920"},
 		{"name is a number", `name = "h100"`, `name = 100`, "p.toml:%L: name: found 100; must be a string, in quotes"},

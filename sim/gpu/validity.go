@@ -48,6 +48,9 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 	if s.PP > 1 {
 		say("a step is that of the pipeline stage that has most to do, of %d; sending activations between stages is left out", s.PP)
 	}
+	if x, ok := s.Profile.ExpertCaution[c.engine.Kernels]; ok && s.Model.Experts > 0 && x.Format == s.Weights {
+		say("%s", x.Text)
+	}
 	if s.Engine == "generic" {
 		say("the host times of engine generic are round figures; nothing was calibrated")
 	}
