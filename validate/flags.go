@@ -66,7 +66,7 @@ func serverFlags(r *Row) flags {
 // on H100 that exhaust the cache measure a mean TTFT of 30.8 and 59.2 s; with the
 // blocks of a bf16 cache they come out at 30.4 and 59.5 s, with those of an fp8
 // cache at 0.4 and 8.4 s. And decode attention then reads at the rate that kernels
-// measure, where an fp8 cache would be read at 0.63 of it.
+// measure, where an fp8 cache would be read at 0.62 of it.
 const unbelievedKV = "KV cache taken as bf16, not fp8 as its start script asks: only so do runs that exhaust it come out (30.8 and 59.2 s of TTFT)"
 
 // Waits tells whether the server of r holds prompts back to batch them:

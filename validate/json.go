@@ -83,7 +83,7 @@ func JSON(w io.Writer, r *Report) error {
 func jsonCounts(counts []Count) []jsonCount {
 	out := make([]jsonCount, 0, len(counts))
 	for _, c := range counts {
-		out = append(out, jsonCount{c.What, c.N})
+		out = append(out, jsonCount(c))
 	}
 	return out
 }

@@ -144,8 +144,8 @@ func TestLaunchCaveats(t *testing.T) {
 		want        string
 	}{
 		{"b200", "vllm", nil, "not applied here"},
-		{"b200", "vllm", &yes, " ms here"},
-		{"b200", "trtllm", nil, " ms here"},
+		{"b200", "vllm", &yes, "58.4 ms here"},
+		{"b200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h100", "vllm", nil, ""},
 	} {
