@@ -70,7 +70,7 @@ func TestRunFindsTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := runs(t, p)
-	r, err := Run(context.Background(), rows, shipped, "trtllm")
+	r, err := Run(context.Background(), rows, shipped, "trtllm", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRunIsDeterministic(t *testing.T) {
 	rows := runs(t, p)[:2]
 	var text [2]bytes.Buffer
 	for i := range text {
-		r, err := Run(context.Background(), rows, p, "trtllm")
+		r, err := Run(context.Background(), rows, p, "trtllm", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestRunNeedsRows(t *testing.T) {
 	for i := range rows {
 		rows[i].Split = validate.HeldOut
 	}
-	if _, err := Run(context.Background(), rows, p, "trtllm"); err == nil || !strings.Contains(err.Error(), "no calibration row is of b200") {
+	if _, err := Run(context.Background(), rows, p, "trtllm", nil); err == nil || !strings.Contains(err.Error(), "no calibration row is of b200") {
 		t.Errorf("error is %v", err)
 	}
 }

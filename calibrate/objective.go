@@ -22,6 +22,7 @@ type problem struct {
 	profile    *gpu.Profile // has the kernels' coefficients, and the constants that stay
 	engine     string
 	parameters []Parameter
+	done       func() // called after each simulation of a row; may be nil
 }
 
 // bounds returns the range of parameter i: its own, and for an efficiency also

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -55,10 +56,14 @@ type TradeOff struct {
 // apart badly.
 const badCorrelation = 0.7
 
+// ErrNoRows reports that no calibration row is for the constants.
+var ErrNoRows = errors.New("no calibration row")
+
 // Run calibrates the constants called engine of profile p on those of rows that
-// are for it. The error is that of ctx, or says that there is no such row.
-func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string) (*Result, error) {
-	q := &problem{profile: p, engine: engine}
+// are for it. It calls done, which may be nil, after each simulation of a row, one
+// call at a time. The error is that of ctx, or ErrNoRows.
+func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string, done func()) (*Result, error) {
+	q := &problem{profile: p, engine: engine, done: done}
 	r := &Result{GPU: p.Name, Engine: engine}
 	kv, eager := map[gpu.Format]bool{}, false
 	var mine []validate.Row
@@ -72,7 +77,7 @@ func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string
 		mine = append(mine, rows[i])
 	}
 	if len(mine) == 0 {
-		return nil, fmt.Errorf("no calibration row is of %s with engine %s", p.Name, engine)
+		return nil, fmt.Errorf("%w is of %s with engine %s", ErrNoRows, p.Name, engine)
 	}
 	results, err := validate.Run(ctx, mine, q.options(p))
 	if err != nil {
@@ -214,7 +219,7 @@ func (p *problem) figures(ctx context.Context, x []float64) ([]validate.Cell, er
 
 // options returns those of a simulation with profile.
 func (p *problem) options(profile *gpu.Profile) validate.Options {
-	return validate.Options{Profile: func(name string) (*gpu.Profile, error) {
+	return validate.Options{Done: p.done, Profile: func(name string) (*gpu.Profile, error) {
 		if !strings.EqualFold(name, profile.Name) {
 			return nil, validate.ErrNoProfile
 		}

@@ -42,10 +42,7 @@ func Read(r io.Reader, name string) ([]Row, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	d := &reader{file: name, at: make(map[string]int, len(header))}
-	for i, h := range header {
-		d.at[strings.TrimSpace(h)] = i
-	}
-	if err := d.missing(); err != nil {
+	if err := d.columns(header); err != nil {
 		return nil, err
 	}
 	var rows []Row
@@ -55,10 +52,14 @@ func Read(r io.Reader, name string) ([]Row, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
 			return nil, errors.Join(append(d.faults, fmt.Errorf("%s: %w", name, err))...)
 		}
 		d.line, _ = c.FieldPos(0)
+		if err != nil {
+			d.faults = append(d.faults, fmt.Errorf("%s: line %d: found %d fields; give it %d, one for each column of the header", name, d.line, len(d.fields), len(header)))
+			continue
+		}
 		row := d.row()
 		if at, ok := seen[row.ID]; ok {
 			d.fault("id", "found %q, the id of line %d; give each row its own", row.ID, at)
@@ -66,11 +67,27 @@ func Read(r io.Reader, name string) ([]Row, error) {
 		seen[row.ID] = d.line
 		rows = append(rows, row)
 	}
+	if len(rows) == 0 && len(d.faults) == 0 {
+		return nil, fmt.Errorf("%s: no rows after the header; give one line for each measured run", name)
+	}
 	if len(d.faults) > maxFaults {
 		more := len(d.faults) - maxFaults
 		d.faults = append(d.faults[:maxFaults], fmt.Errorf("%s: and %d faults more", name, more))
 	}
 	return rows, errors.Join(d.faults...)
+}
+
+// columns notes where the columns of header stand. The error names those that
+// stand there twice or not at all.
+func (d *reader) columns(header []string) error {
+	for i, h := range header {
+		h = strings.TrimSpace(h)
+		if at, ok := d.at[h]; ok && h != "" {
+			return fmt.Errorf("%s: line 1: column %s stands in the header twice, as columns %d and %d; keep one", d.file, h, at+1, i+1)
+		}
+		d.at[h] = i
+	}
+	return d.missing()
 }
 
 // missing returns a fault that names every column that is not there.
@@ -122,6 +139,7 @@ func (d *reader) row() Row {
 	default:
 		d.fault("ttft_ok", "found %q; it must be 1 if the source's TTFT is to be trusted, else 0", t)
 	}
+	d.rate(r.Rate)
 	for _, m := range Metrics() {
 		if _, ok := d.at[m.String()]; ok {
 			r.Measured[m] = d.number(m.String(), 1e12)
@@ -142,10 +160,24 @@ func (d *reader) number(column string, most float64) float64 {
 	}
 	v, err := strconv.ParseFloat(t, 64)
 	if err != nil || !(v >= 0 && v <= most) {
-		d.fault(column, "found %q; it must be empty or a number from 0 to %g", t, most)
+		d.fault(column, "found %q; it must be empty or a number from 0 to %.0f", t, most)
 		return 0
 	}
 	return v
+}
+
+// rate notes a fault if rate is no rate of arrivals: empty, a number above 0, or
+// several of them with / between, of a run in stages.
+func (d *reader) rate(rate string) {
+	if rate == "" {
+		return
+	}
+	for _, one := range strings.Split(rate, "/") {
+		if v, err := strconv.ParseFloat(one, 64); err != nil || !(v > 0 && v <= 1e12) {
+			d.fault("rate_rps", "found %q; it must be empty or a number of requests a second above 0, those of a run in stages with / between them", rate)
+			return
+		}
+	}
 }
 
 // whole returns a field that is a whole number, or empty, which is 0.

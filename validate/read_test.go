@@ -83,7 +83,7 @@ func TestReadFaults(t *testing.T) {
 		{"two of one name", tableOf(chat(nil), chat(nil)), `line 3: column id: found "a", the id of line 2`},
 		{"no name", tableOf(chat(map[string]string{"id": ""})), "line 2: column id: empty"},
 		{"two at once", tableOf(chat(map[string]string{"split": "?", "osl": "x"})), `column osl: found "x"`},
-		{"ragged", header() + "\na,b\n", "wrong number of fields"},
+		{"ragged", header() + "\na,b\n", "t.csv: line 2: found 2 fields; give it 30, one for each column of the header"},
 	} {
 		_, err := Read(strings.NewReader(c.text), "t.csv")
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"servesim/calibrate"
@@ -53,13 +54,22 @@ func runCalibrate(ctx context.Context, o *calibrateOptions) error {
 		return usagef("--gpu: %w", err)
 	}
 	if _, ok := p.Engine[o.engine]; !ok {
-		return usagef("--engine %s: profile %s has no such engine; %s", o.engine, p.Name, strict.Unlike(strings.ToLower(o.engine), sortedKeys(p.Engine)))
+		return usagef("--engine: %q: profile %s has no such engine; %s", o.engine, p.Name, strict.Unlike(strings.ToLower(o.engine), sortedKeys(p.Engine)))
 	}
 	rows, err := o.table.read()
 	if err != nil {
 		return err
 	}
-	r, err := calibrate.Run(ctx, rows, p, o.engine)
+	var done func()
+	if o.table.env.tty {
+		bar := newRowBar(o.table.env, -1)
+		defer func() { _ = bar.Finish() }()
+		done = func() { _ = bar.Add(1) }
+	}
+	r, err := calibrate.Run(ctx, rows, p, o.engine, done)
+	if errors.Is(err, calibrate.ErrNoRows) {
+		return usagef("%s: %w; such a row has calibration in the column split and can be simulated", o.table.name(), err)
+	}
 	if err != nil {
 		return err
 	}

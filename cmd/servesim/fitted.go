@@ -16,6 +16,9 @@ func (p *plan) cautions() []string {
 	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.machine.weights) {
 		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.scenario.Model.Name, says, p.machine.weights))
 	}
+	if engine := p.scenario.Host.Engine; value(p.scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") {
+		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
+	}
 	if p.ledger.Hybrid != nil && p.config.Policy != scheduler.VLLMV0 {
 		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
 	}

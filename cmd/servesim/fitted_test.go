@@ -92,3 +92,22 @@ func TestExpertsAreCautionedAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestSynchronousFitsAreCautionedAbout holds that host times fitted in the open are
+// said to be hidden where asynchronous scheduling hides them.
+func TestSynchronousFitsAreCautionedAbout(t *testing.T) {
+	for _, c := range []struct {
+		set  []string
+		want bool
+	}{
+		{[]string{"host.engine=trtllm"}, true},
+		{[]string{"host.engine=trtllm", "async_scheduling=false"}, false},
+		{[]string{"host.engine=trtllm", "policy=vllm@0.11"}, false},
+		{nil, false},
+	} {
+		said := strings.Contains(strings.Join(planOf(t, small, c.set...).cautions(), "\n"), "host times of trtllm are fitted to runs replayed with synchronous scheduling")
+		if said != c.want {
+			t.Errorf("%q: caution %v, want %v", c.set, said, c.want)
+		}
+	}
+}

@@ -114,8 +114,29 @@ type modelReport struct {
 	caveats []string
 }
 
+// negative returns an error that names the flags whose number is below 0.
+func (o *modelOptions) negative() error {
+	var faults []strict.Fault
+	for _, f := range []struct {
+		flag  string
+		value int64
+	}{
+		{"--ep", o.ep}, {"--dp-attention", o.dpAttention}, {"--pp", int64(o.pp)},
+		{"--max-model-len", int64(o.maxModelLen)}, {"--max-num-batched-tokens", int64(o.maxNumBatchedTokens)},
+		{"--max-num-seqs", int64(o.maxNumSeqs)}, // --block-size has a range of its own
+	} {
+		if f.value < 0 {
+			faults = append(faults, strict.Fault{Key: f.flag, Text: fmt.Sprintf("found %d; must be above 0, or left out for the default", f.value)})
+		}
+	}
+	return faultsError(faults)
+}
+
 // ask works out what the flags ask for.
 func (o *modelOptions) ask() (*modelReport, error) {
+	if err := o.negative(); err != nil {
+		return nil, err
+	}
 	s := &scenario{}
 	s.Hardware.GPU, s.Hardware.TensorParallelSize = o.gpu, &o.tp
 	s.Hardware.ExpertParallelSize, s.Hardware.DataParallelAttentionSize = &o.ep, &o.dpAttention

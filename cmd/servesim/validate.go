@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"servesim/sim/observe"
@@ -54,12 +55,17 @@ without FILE.csv it is ../shared/measured/e2e.csv.`,
 	f.BoolVar(&o.json, "json", false, "print the tables as JSON")
 	f.BoolVar(&o.markdown, "markdown", false, "print the tables as Markdown, with what other simulators publish beside them")
 	f.StringVar(&o.rows, "rows", "", "write measured and simulated figures to `FILE`, one line a row and metric, as CSV")
-	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	return cmd
 }
 
 // runValidate simulates the rows and prints the tables.
 func runValidate(ctx context.Context, o *validateOptions) error {
+	switch {
+	case o.json && o.markdown:
+		return usagef("--json, --markdown: give one of them; each is a form of all that is printed")
+	case o.rows == stdinPath:
+		return usagef("--rows -: stdout is for the tables; name a file, or a pipe or device such as /dev/stderr")
+	}
 	rows, err := o.read()
 	if err != nil {
 		return err
@@ -78,27 +84,42 @@ func runValidate(ctx context.Context, o *validateOptions) error {
 	if err := o.writeRows(r); err != nil {
 		return err
 	}
+	write := validate.Text
 	switch {
 	case o.json:
-		return validate.JSON(o.env.stdout, r)
+		write = validate.JSON
 	case o.markdown:
-		return validate.Markdown(o.env.stdout, r)
+		write = validate.Markdown
 	}
-	return validate.Text(o.env.stdout, r)
+	if err := write(o.env.stdout, r); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(results, func(r validate.RowResult) bool { return r.Skipped == "" }) {
+		return usagef("%s: none of its rows could be simulated; the first is %s, line %d: %s", o.name(), results[0].Row.ID, results[0].Row.Line, results[0].Skipped)
+	}
+	return nil
+}
+
+// name is what errors call the table.
+func (o *validateOptions) name() string {
+	if o.path == stdinPath {
+		return stdinName
+	}
+	return o.path
 }
 
 // read reads the table. What is wrong with it is a fault of the command line.
 func (o *validateOptions) read() ([]validate.Row, error) {
-	in, name := o.env.stdin, stdinName
+	in := o.env.stdin
 	if o.path != stdinPath {
 		f, err := os.Open(o.path)
 		if err != nil {
-			return nil, usagef("validate: %w; name a table of measured runs", err)
+			return nil, usagef("FILE.csv: %w; name a table of measured runs", err)
 		}
 		defer f.Close()
-		in, name = f, o.path
+		in = f
 	}
-	rows, err := validate.Read(in, name)
+	rows, err := validate.Read(in, o.name())
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -110,9 +131,6 @@ func (o *validateOptions) writeRows(r *validate.Report) error {
 	if o.rows == "" {
 		return nil
 	}
-	if o.rows == stdinPath {
-		return usagef("--rows -: stdout is for the tables; name a file, or a pipe or device such as /dev/stderr")
-	}
 	f, err := observe.CreateFile(o.rows)
 	if err != nil {
 		return usagef("--rows %w", err)
@@ -121,12 +139,14 @@ func (o *validateOptions) writeRows(r *validate.Report) error {
 	return errors.Join(validate.WriteCSV(f, r.Lines), f.Commit())
 }
 
-// newRowBar returns a progress bar over rows.
+// newRowBar returns a progress bar over simulations of rows, or of an unknown number of
+// them if that is -1.
 func newRowBar(e env, rows int) *progressbar.ProgressBar {
 	return progressbar.NewOptions(rows,
 		progressbar.OptionSetWriter(&gate{out: e.stderr, began: time.Now()}),
 		progressbar.OptionSetDescription("measured runs"),
 		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionShowCount(),
 		progressbar.OptionClearOnFinish())
 }
