@@ -10,5 +10,7 @@
 //
 // At one instant all facts come before all choices: the end of a step, then
 // arrivals and deadlines, then the next batch. What happens during a step is
-// seen when it ends. An idle engine consumes no time.
+// seen by the plan made when it ends; with asynchronous scheduling, which plans
+// each step as the one before it starts, that is the plan of the next step but
+// one. An idle engine consumes no time.
 package engine
