@@ -109,8 +109,13 @@ func BenchmarkSteadyStretch(b *testing.B) {
 func mallocs(t *testing.T, preset string, n int64) (count, bytes int64) {
 	t.Helper()
 	c := h100Config(t, preset)
-	q := &queueing{n: n}
-	c.Source, c.Sink = chat(t, n, 0.8*capacityPerS(preset)), q
+	c.Source, c.Sink = chat(t, n, 0.8*capacityPerS(preset)), &queueing{n: n}
+	return allocated(t, c)
+}
+
+// allocated returns the number and bytes of the allocations of a run of c.
+func allocated(t *testing.T, c engine.Config) (count, bytes int64) {
+	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := engine.Run(context.Background(), c); err != nil {
@@ -118,6 +123,24 @@ func mallocs(t *testing.T, preset string, n int64) (count, bytes int64) {
 	}
 	runtime.ReadMemStats(&after)
 	return int64(after.Mallocs - before.Mallocs), int64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// TestUnbrokenArrivalsDoNotAllocate has somebody arrive in every step, so that
+// with asynchronous scheduling the policy has never heard of everybody.
+func TestUnbrokenArrivalsDoNotAllocate(t *testing.T) {
+	run := func(n int) (bytes int64) {
+		rs := make([]workload.Request, n)
+		for i := range rs {
+			rs[i] = workload.Request{ID: int64(i), Arrival: at(int64(7 * i)), Prompt: 1, Output: 3}
+		}
+		c := small(t, "vllm@0.20", &list{requests: rs})
+		c.Scheduler.AsyncScheduling, c.Sink = true, &queueing{n: int64(n)}
+		_, bytes = allocated(t, c)
+		return bytes
+	}
+	if short, long := run(20_000), run(80_000); long-short > 300_000 {
+		t.Errorf("60,000 more requests allocate %d bytes more", long-short)
+	}
 }
 
 // TestSteadyStateDoesNotAllocate runs four times as long: only buffers that

@@ -151,7 +151,7 @@ func (e *engine) standing(t sim.Time) error {
 	if e.facing++; e.reactive == nil || e.facing <= maxStanding+len(e.live) {
 		return nil
 	}
-	return fmt.Errorf("at %v more than %d calls were made and ended at once: every call of the closed loop is rejected, and its user calls again without think time", t, maxStanding)
+	return fmt.Errorf("more than %d calls were made and ended at once: every call of the closed loop is rejected, and its user calls again without think time", maxStanding)
 }
 
 // arrive hands the request h, which reaches the engine at t, to the policy, or
@@ -184,8 +184,9 @@ func (e *engine) tell() {
 			e.release(n.h)
 		}
 	}
-	if e.told == len(e.news) {
-		e.news, e.told = e.news[:0], 0
+	if 2*e.told >= len(e.news) { // at most as many are moved as were told
+		e.news = e.news[:copy(e.news, e.news[e.told:])]
+		e.told = 0
 	}
 }
 
