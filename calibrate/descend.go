@@ -3,6 +3,7 @@ package calibrate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,7 +28,7 @@ func (p *problem) jacobian(ctx context.Context, x []float64, terms int) (*mat.De
 		}
 		var f [2][]float64
 		for k, v := range []float64{low, high} {
-			moved := append([]float64(nil), x...)
+			moved := slices.Clone(x)
 			moved[i] = v
 			var err error
 			if f[k], err = p.terms(ctx, moved); err != nil {
@@ -76,7 +77,7 @@ func (p *problem) alone(ctx context.Context, x []float64, loss float64) ([]float
 		for _, part := range []float64{0.5, -0.5, 0.2, -0.2} {
 			for range 4 {
 				least, most := p.bounds(i)
-				y := append([]float64(nil), x...)
+				y := slices.Clone(x)
 				y[i] = min(max(x[i]+float64(part*p.parameters[i].Width), least), most)
 				f, err := p.terms(ctx, y)
 				if err != nil {
@@ -165,7 +166,7 @@ func (p *problem) move(x, f []float64, j *mat.Dense, damping float64) ([]float64
 	if c.SolveVecTo(&d, right) != nil {
 		return nil, false
 	}
-	out := append([]float64(nil), x...)
+	out := slices.Clone(x)
 	for i := range out {
 		least, most := p.bounds(i)
 		out[i] = min(max(x[i]+float64(d.AtVec(i)*p.parameters[i].Width), least), most)

@@ -119,11 +119,11 @@ func (r *Result) find(ctx context.Context, q *problem) error {
 	for _, p := range Parameters() {
 		if p.Key == "mixed_step_s" {
 			p.Width = additiveWidth
-			more.parameters = append(append([]Parameter(nil), q.parameters...), p)
+			more.parameters = append(slices.Clone(q.parameters), p)
 		}
 	}
 	more.profile = r.Profile
-	y, additive, err := more.descend(ctx, append(append([]float64(nil), x...), additiveStart))
+	y, additive, err := more.descend(ctx, append(slices.Clone(x), additiveStart))
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,7 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	if r.Skip = v.skip(); r.Skip != "" {
 		return r, nil
 	}
-	own := false
-	for _, p := range scheduler.Policies() {
-		own = own || p.Name == policy
-	}
+	own := slices.ContainsFunc(scheduler.Policies(), func(p scheduler.Info) bool { return p.Name == policy })
 	switch found, err := scheduler.FindPreset(r.Preset); {
 	case own && err == nil && found.Config.Policy != policy:
 		r.Skip = "recorded from " + found.Config.Policy

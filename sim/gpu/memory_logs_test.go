@@ -1,9 +1,7 @@
 package gpu
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
 	"strconv"
 	"testing"
 )
@@ -33,19 +31,8 @@ func loggedModel(t *testing.T, name string) *Model {
 // The KV cache that vLLM leaves, by its own logs: all rows but the excluded ones
 // are within 3 %.
 func TestLedgerAgainstPublicLogs(t *testing.T) {
-	f, err := os.Open("testdata/kv_cache_logs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	held := 0
-	for _, row := range rows[1:] {
+	for _, row := range testRows(t, "kv_cache_logs.csv") {
 		number := func(i int) float64 {
 			v, err := strconv.ParseFloat(row[i], 64)
 			if err != nil {

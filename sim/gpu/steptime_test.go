@@ -48,11 +48,10 @@ func roundSetup(tb testing.TB, model string, tp int, weights, kv Format, engine 
 	return s
 }
 
-// The table testdata/steps.csv was made by an independent implementation. What
-// is left between the two is the rounding of the cost of a context token: at most
-// slopeError of that part, or half a hop.
-func TestStepEqualsPrototype(t *testing.T) {
-	f, err := os.Open("testdata/steps.csv")
+// testRows returns the rows of a table in testdata, without comments and heads.
+func testRows(t *testing.T, name string) [][]string {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +62,15 @@ func TestStepEqualsPrototype(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows[1:]
+}
+
+// The table testdata/steps.csv was made by an independent implementation. What
+// is left between the two is the rounding of the cost of a context token: at most
+// slopeError of that part, or half a hop.
+func TestStepEqualsPrototype(t *testing.T) {
 	costs := map[string]*StepTime{}
-	for _, row := range rows[1:] {
+	for _, row := range testRows(t, "steps.csv") {
 		n := make([]int64, 0, 7)
 		for _, cell := range append([]string{row[1]}, row[5:11]...) {
 			v, err := strconv.ParseInt(cell, 10, 64)

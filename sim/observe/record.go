@@ -21,19 +21,15 @@ const (
 	Unfinished
 )
 
+// outcomeNames returns the names of the outcomes, in order.
+func outcomeNames() [int(Unfinished) + 1]string {
+	return [...]string{"completed", "rejected", "timed_out", "cancelled", "unfinished"}
+}
+
 // String returns the name of o as records and reports spell it.
 func (o Outcome) String() string {
-	switch o {
-	case Completed:
-		return "completed"
-	case Rejected:
-		return "rejected"
-	case TimedOut:
-		return "timed_out"
-	case Cancelled:
-		return "cancelled"
-	case Unfinished:
-		return "unfinished"
+	if names := outcomeNames(); int(o) < len(names) {
+		return names[o]
 	}
 	return "unknown"
 }

@@ -216,8 +216,3 @@ func (e *encoder) text(k, s string) {
 	}
 	e.buf = append(e.buf, '"')
 }
-
-// outcomeNames returns the names of the outcomes, in order.
-func outcomeNames() [int(Unfinished) + 1]string {
-	return [...]string{"completed", "rejected", "timed_out", "cancelled", "unfinished"}
-}

@@ -124,13 +124,11 @@ func (c *Config) OutputLimit(prompt int32) int32 {
 func (c *Config) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	known := false
-	var names []string
-	for _, p := range Policies() {
-		known = known || p.Name == c.Policy
-		names = append(names, p.Name)
-	}
-	if !known {
+	if _, known := findPolicy(c.Policy); !known {
+		var names []string
+		for _, p := range Policies() {
+			names = append(names, p.Name)
+		}
 		fault("policy: unknown policy %q; the policies are %s", c.Policy, strings.Join(names, ", "))
 	}
 	positive := func(key string, v int64) {

@@ -1,7 +1,5 @@
 package scheduler
 
-import "fmt"
-
 // Handle names a sequence of a policy: a small number that the caller chooses
 // and may use again once the sequence has left.
 type Handle = int32
@@ -135,16 +133,22 @@ func Policies() []Info {
 	}
 }
 
+// findPolicy returns the policy called name.
+func findPolicy(name string) (p Info, ok bool) {
+	for _, p := range Policies() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Info{}, false
+}
+
 // New returns the policy that c describes, with nothing queued. It returns all
 // faults of c at once.
 func New(c Config) (Inspector, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	for _, p := range Policies() {
-		if p.Name == c.Policy {
-			return p.new(c), nil
-		}
-	}
-	return nil, fmt.Errorf("unknown policy %q", c.Policy)
+	p, _ := findPolicy(c.Policy) // which Check has found
+	return p.new(c), nil
 }

@@ -146,6 +146,14 @@ func rising[N int64 | sim.Duration](c *specCheck, key string, values []N, lo, hi
 	}
 }
 
+// weightless adds a fault if the distribution at key, which is no part of a
+// mixture, has a weight.
+func (c *specCheck) weightless(key string, weight *float64) {
+	if weight != nil {
+		c.add(sub(key, "weight"), "has no meaning outside a mixture; remove it")
+	}
+}
+
 // weight checks the weight at key of one of several parts.
 func (c *specCheck) weight(key string, w *float64) float64 {
 	if w == nil {

@@ -132,9 +132,7 @@ func (c *specCheck) delay(key string, s *DelaySpec) Delay {
 		c.add(key, `missing; write for example { dist = "constant", value = "5ms" }`)
 		return Delay{}
 	}
-	if s.Weight != nil {
-		c.add(sub(key, "weight"), "has no meaning outside a mixture; remove it")
-	}
+	c.weightless(key, s.Weight)
 	return c.delayPart(key, s)
 }
 

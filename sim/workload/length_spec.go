@@ -82,9 +82,7 @@ func (c *specCheck) length(key string, s *LengthSpec) Length {
 		c.add(key, `missing; write for example { dist = "lognormal", mean = 1000, sigma = 0.8 }`)
 		return Length{}
 	}
-	if s.Weight != nil {
-		c.add(sub(key, "weight"), "has no meaning outside a mixture; remove it")
-	}
+	c.weightless(key, s.Weight)
 	return c.lengthPart(key, s)
 }
 
