@@ -59,7 +59,7 @@ func runGPU(o gpuOptions) error {
 // listGPUs prints a line about each profile that ships.
 func listGPUs(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "gpu\tGB\tTB/s\tbf16 TFLOP/s\tfp8\tfp4\tNVLink GB/s\tTDP W\t")
+	fmt.Fprintln(w, "gpu\tGB\tTB/s\tbf16 TFLOP/s\tfp8\tfp4\tNVLink GB/s\tTDP W\tidle W\t$/GPU-h\t")
 	for _, name := range gpu.ProfileNames() {
 		p, err := gpu.LoadProfile(name)
 		if err != nil {
@@ -70,8 +70,15 @@ func listGPUs(out io.Writer) error {
 		if d.FP4FlopPerS > 0 {
 			fp4 = fmt.Sprintf("%.0f", d.FP4FlopPerS/1e12)
 		}
-		fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%s\t%.0f\t%.0f\t\n", p.Name, d.HBMBytes/1e9, d.HBMBytesPerS/1e12,
-			d.BF16FlopPerS/1e12, d.FP8FlopPerS/1e12, fp4, d.NVLinkBytesPerS/1e9, d.TDPW)
+		idle, price := "-", "-"
+		if p.Power != nil {
+			idle = fmt.Sprintf("%.0f", p.Power.IdleW)
+		}
+		if p.Price != nil {
+			price = fmt.Sprintf("%.2f", p.Price.USDPerGPUHour)
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%s\t%.0f\t%.0f\t%s\t%s\t\n", p.Name, d.HBMBytes/1e9, d.HBMBytesPerS/1e12,
+			d.BF16FlopPerS/1e12, d.FP8FlopPerS/1e12, fp4, d.NVLinkBytesPerS/1e9, d.TDPW, idle, price)
 	}
 	return w.Flush()
 }
@@ -81,6 +88,12 @@ func profileText(p *gpu.Profile) string {
 	var b strings.Builder
 	b.WriteString(p.Name + "\n")
 	parts := []profilePart{{"Datasheet", p.Datasheet}, {"Memory", p.Memory}}
+	if p.Price != nil {
+		parts = append(parts, profilePart{"Price of one GPU on demand", *p.Price})
+	}
+	if p.Power != nil {
+		parts = append(parts, profilePart{"Power beside the datasheet's tdp_w", *p.Power})
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Kernels)) {
 		parts = append(parts, kernelParts(name, p.Kernels[name])...)
 	}

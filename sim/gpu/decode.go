@@ -38,6 +38,8 @@ func ranges() []strict.Range {
 		{Name: "ratio", What: "a ratio", Min: 0.01, Max: 100},
 		{Name: "error", What: "a relative error", Min: 0, Max: 100},
 		{Name: "power", What: "a number of watts", Min: 1, Max: 1e6},
+		{Name: "price", What: "a number of US dollars", Min: 0, Max: 1e6},
+		{Name: "rows", What: "a whole number", Min: 0, Max: 1 << 40},
 		counts(),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"servesim/internal/strict"
@@ -16,8 +15,12 @@ import (
 // second and GPU. The formulas that the coefficients belong to stand in the
 // profile files and in this package, one file an operator.
 type Profile struct {
-	Schema    int64         `toml:"schema" want:"count"`
-	Name      string        `toml:"name"`
+	Schema int64  `toml:"schema" want:"count"`
+	Name   string `toml:"name"`
+	// Base names the profile whose values are those that this one does not give, as
+	// LoadProfile has it; a path is from the folder of the file. It is empty if
+	// there is none.
+	Base      string        `toml:"base" want:"optional"`
 	Datasheet Datasheet     `toml:"datasheet"`
 	Memory    ProfileMemory `toml:"memory"`
 	Fitted    Fitted        `toml:"fitted"`
@@ -28,6 +31,11 @@ type Profile struct {
 	// ExpertCaution is what a reader of step times should know of the experts of
 	// a table of Kernels, by its name.
 	ExpertCaution map[string]ExpertCaution `toml:"expert_caution" want:"optional"`
+	// Price and Power are what running the GPU costs; nil if the file does not say.
+	Price *Price `toml:"price" want:"optional"`
+	Power *Power `toml:"power" want:"optional"`
+	// Origin says what a fit made the profile of, nil if it was written by hand.
+	Origin *Origin `toml:"origin" want:"optional"`
 }
 
 // ExpertCaution is a sentence about experts whose weights have a format.
@@ -77,25 +85,27 @@ type FittedRange struct {
 }
 
 // LoadProfile reads the profile that ships under name, in any case, or, if name
-// holds a / or ends in .toml, the file at that path. The error joins every
-// fault of the file, each with its line and key.
+// holds a / or ends in .toml, the file at that path, and the profile that it is
+// based on. The error joins every fault of the files, each with its line and key.
 func LoadProfile(name string) (*Profile, error) {
-	if isPath(name) {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("reading a GPU profile: %w", err)
-		}
-		return readProfile(name, string(text))
+	file, text, err := openProfile(name)
+	if err != nil {
+		return nil, err
 	}
-	file := strings.ToLower(name) + ".toml"
-	text, err := profiles.FS.ReadFile(file)
+	return readProfile(file, text)
+}
+
+// shippedProfile returns the file of the profile that ships under name, and its text.
+func shippedProfile(name string) (file, text string, err error) {
+	file = strings.ToLower(name) + ".toml"
+	b, err := profiles.FS.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no GPU profile is called %q; %s; a name with a / or .toml is the path of a profile file",
+		return file, "", fmt.Errorf("no GPU profile is called %q; %s; a name with a / or .toml is the path of a profile file",
 			name, strict.Unlike(strings.ToLower(name), ProfileNames()))
 	} else if err != nil {
-		return nil, fmt.Errorf("no GPU profile is called %q: %w", name, err)
+		return file, "", fmt.Errorf("no GPU profile is called %q: %w", name, err)
 	}
-	return readProfile(file, string(text))
+	return file, string(b), nil
 }
 
 // ProfileNames returns the names of the profiles that ship, sorted.
@@ -103,9 +113,13 @@ func ProfileNames() []string { return tomlNames(profiles.FS) }
 
 // readProfile reads the text of a profile; file is its name in errors.
 func readProfile(file, text string) (*Profile, error) {
+	tree, err := readTree(file, text, nil)
+	if err != nil {
+		return nil, err
+	}
 	var p Profile
-	where := strict.Where(file, text)
-	if err := decode(file, text, &p, where); err != nil {
+	where := tree.where
+	if err := strict.Join(strict.Rules{Ranges: ranges(), Whole: true}.Decode(tree.values, &p, where)); err != nil {
 		return nil, err
 	}
 	var faults []strict.Fault
@@ -117,6 +131,7 @@ func readProfile(file, text string) (*Profile, error) {
 	}
 	p.checkKernels(fault)
 	p.checkLimits(fault)
+	p.checkCosts(fault)
 	for _, name := range sortedKeys(p.ExpertCaution) {
 		format := p.ExpertCaution[name].Format
 		if _, ok := p.Kernels[name].MoE[string(format)]; !ok {
