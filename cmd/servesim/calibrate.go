@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"servesim/calibrate"
@@ -54,7 +56,7 @@ func runCalibrate(ctx context.Context, o *calibrateOptions) error {
 		return usagef("--gpu: %w", err)
 	}
 	if _, ok := p.Engine[o.engine]; !ok {
-		return usagef("--engine: %q: profile %s has no such engine; %s", o.engine, p.Name, strict.Unlike(strings.ToLower(o.engine), sortedKeys(p.Engine)))
+		return usagef("--engine: %q: profile %s has no such engine; %s", o.engine, p.Name, strict.Unlike(strings.ToLower(o.engine), slices.Sorted(maps.Keys(p.Engine))))
 	}
 	rows, err := o.table.read()
 	if err != nil {

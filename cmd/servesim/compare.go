@@ -10,6 +10,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/report"
+	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +19,7 @@ import (
 type compareOptions struct {
 	env         env
 	scenario    scenarioFlags
-	sources     []source
+	sources     []scenario.Source
 	labels      []string
 	percentiles string
 	json        bool
@@ -86,9 +87,9 @@ func (o *compareOptions) choose(cmd *cobra.Command, args, vary []string) error {
 	if err != nil {
 		return err
 	}
-	o.sources, o.labels = []source{base}, []string{""}
+	o.sources, o.labels = []scenario.Source{base}, []string{""}
 	for _, text := range vary {
-		alts, err := parseVary(text)
+		alts, err := scenario.ParseVary(text)
 		if err != nil {
 			return err
 		}
@@ -128,16 +129,16 @@ func fileLabels(paths []string) []string {
 }
 
 // cross replaces each scenario by one for each alternative.
-func (o *compareOptions) cross(alts []alternative) error {
-	var sources []source
+func (o *compareOptions) cross(alts []scenario.Alternative) error {
+	var sources []scenario.Source
 	var labels []string
 	for i, src := range o.sources {
 		for _, a := range alts {
-			label := a.label
+			label := a.Label
 			if o.labels[i] != "" {
-				label = o.labels[i] + "+" + a.label
+				label = o.labels[i] + "+" + a.Label
 			}
-			both, err := src.with(a.settings)
+			both, err := src.With(a.Settings)
 			if err != nil {
 				return err
 			}
@@ -157,19 +158,19 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 			return err
 		}
 	}
-	plans := make([]*plan, len(o.sources))
+	plans := make([]*scenario.Plan, len(o.sources))
 	for i, src := range o.sources {
-		p, err := newPlan(o.env, src)
+		p, err := scenario.Load(src)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.labels[i], err)
 		}
 		plans[i] = p
 	}
 	for i, p := range plans {
-		if slices.ContainsFunc(p.scenario.Workload.parts(), func(w part) bool { return w.Trace == stdinPath }) {
+		if slices.ContainsFunc(p.Scenario.Workload.Parts(), func(w scenario.Part) bool { return w.Trace == scenario.StdinPath }) {
 			return usagef("standard input can be read only once, and compare replays its trace %d times; write it to a file first", len(plans))
 		}
-		if a, b := plans[0].goodput.String(), p.goodput.String(); a != b {
+		if a, b := plans[0].Goodput.String(), p.Goodput.String(); a != b {
 			return usagef("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", o.labels[0], a, o.labels[i], b)
 		}
 	}
@@ -178,11 +179,11 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	if o.json {
-		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: inputsOf(results)},
-			report.Member{Key: "caution", Value: fittedCaution(plans, o.labels)})
+		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: scenario.InputsOf(results)},
+			report.Member{Key: "caution", Value: scenario.FittedCaution(plans, o.labels)})
 	}
 	common, own := o.describe(results)
-	if caution := fittedCaution(plans, o.labels); caution != "" {
+	if caution := scenario.FittedCaution(plans, o.labels); caution != "" {
 		var l lines
 		l.item("Caution", "%s", caution)
 		common = strings.TrimSuffix(common, "\n") + l.folded(0) + "\n"
@@ -198,8 +199,8 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 }
 
 // simulate runs every plan and pairs their requests.
-func (o *compareOptions) simulate(ctx context.Context, plans []*plan, ps []analysis.Percentile) ([]*result, *analysis.Comparison, error) {
-	var results []*result
+func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, ps []analysis.Percentile) ([]*scenario.Result, *analysis.Comparison, error) {
+	var results []*scenario.Result
 	var runs []analysis.Run
 	for i, p := range plans {
 		pairs := &analysis.Pairing{}
@@ -208,17 +209,17 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*plan, ps []analy
 			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
 		}
 		results = append(results, r)
-		runs = append(runs, analysis.Run{Name: o.labels[i], Report: r.report, Pairs: pairs})
+		runs = append(runs, analysis.Run{Name: o.labels[i], Report: r.Report, Pairs: pairs})
 	}
 	c, err := analysis.Compare(runs)
 	return results, c, err
 }
 
 // describe says what ran: what is common to all, and what is each one's own.
-func (o *compareOptions) describe(results []*result) (common, own string) {
+func (o *compareOptions) describe(results []*scenario.Result) (common, own string) {
 	all := make([]lines, len(results))
 	for i, r := range results {
-		all[i] = r.lines()
+		all[i] = linesOf(r.Facts())
 	}
 	shared := func(line string) bool {
 		for _, lines := range all {

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"reflect"
+	"servesim/scenario"
 	"slices"
 	"strings"
-
-	"servesim/internal/strict"
-	"servesim/sim/workload"
 
 	"github.com/spf13/cobra"
 )
@@ -41,36 +38,8 @@ func completeVary(cmd *cobra.Command, args []string, begun string) ([]string, co
 
 // completeValue returns the values of key that begin so, each behind head.
 func completeValue(head, key, begun string) []string {
-	values := slices.DeleteFunc(valuesOf(key), func(v string) bool { return !strings.HasPrefix(v, begun) })
+	values := slices.DeleteFunc(scenario.Values(key), func(v string) bool { return !strings.HasPrefix(v, begun) })
 	return prefixed(head, values)
-}
-
-// valuesOf returns the values that a key of a scenario can have, if they can be
-// listed.
-func valuesOf(key string) []string {
-	full, err := fullKey(key)
-	if err != nil {
-		return nil
-	}
-	for _, s := range shortFlags {
-		if s.key == full && s.values != nil {
-			return s.values()
-		}
-	}
-	switch full {
-	case "workload.preset":
-		return presetNames()
-	case "workload.zero_tokens":
-		var names []string
-		for _, r := range workload.ZeroRules() {
-			names = append(names, string(r))
-		}
-		return names
-	}
-	if kind, _ := strict.KindOf(reflect.TypeFor[scenario](), full); kind == "bool" {
-		return []string{"true", "false"}
-	}
-	return nil
 }
 
 // prefixed puts head before each of list.

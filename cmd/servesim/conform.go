@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"servesim/internal/conform"
+	"servesim/scenario"
 	"servesim/sim/scheduler"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ any differs, and says where first, and if there is none that it could replay.`,
 // runConform replays every file.
 func runConform(o conformOptions) error {
 	if o.policy != "" && !slices.Contains(conformNames(), o.policy) {
-		return usagef("--policy: %s", unknownName("engine version or policy", o.policy, conformNames()))
+		return usagef("--policy: %s", scenario.UnknownName("engine version or policy", o.policy, conformNames()))
 	}
 	total := newTally()
 	for _, path := range o.paths {
@@ -63,7 +64,7 @@ func runConform(o conformOptions) error {
 		for _, v := range vectors {
 			r, err := conform.Replay(v, o.policy, conform.Policy)
 			if err != nil {
-				return &usageError{fmt.Errorf("%s: %w", path, err)}
+				return &scenario.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
 			}
 			t.add(r)
 			total.add(r)
@@ -88,7 +89,7 @@ func runConform(o conformOptions) error {
 
 // conformNames lists what --policy takes: engine versions, then policies.
 func conformNames() []string {
-	names := policyNames()
+	names := scenario.PolicyNames()
 	for _, p := range scheduler.Policies() {
 		names = append(names, p.Name)
 	}
@@ -98,29 +99,29 @@ func conformNames() []string {
 // readVectors reads a file of recorded schedules, or standard input. What is
 // wrong with it is a fault of the command line.
 func readVectors(e env, path string) ([]conform.Vector, error) {
-	if path == stdinPath {
-		vectors, err := conform.Read(e.stdin, stdinName)
+	if path == scenario.StdinPath {
+		vectors, err := conform.Read(e.stdin, scenario.StdinName)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, &scenario.UsageError{Err: err}
 		}
 		return vectors, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &scenario.UsageError{Err: err}
 	}
 	defer f.Close()
 	vectors, err := conform.Read(f, path)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &scenario.UsageError{Err: err}
 	}
 	return vectors, nil
 }
 
 // pathName is what messages call the file at path.
 func pathName(path string) string {
-	if path == stdinPath {
-		return stdinName
+	if path == scenario.StdinPath {
+		return scenario.StdinName
 	}
 	return path
 }

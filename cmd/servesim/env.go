@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"servesim/scenario"
 	"strings"
 )
 
@@ -32,7 +33,7 @@ var errMismatch = errors.New("mismatch")
 
 // report writes err for people and returns the exit code that it asks for.
 func (e env) report(err error) int {
-	var usage *usageError
+	var usage *scenario.UsageError
 	switch {
 	case err == nil:
 		return exitOK

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"servesim/analysis"
-	"servesim/sim/gpu"
+	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 )
@@ -18,24 +18,7 @@ type scenarioFlags struct {
 	sets    []string
 	trace   string
 	goodput string
-	short   [len(shortFlags)]string
-}
-
-// A shortFlag is a flag that stands for --set of one key.
-type shortFlag struct {
-	name, key, help string
-	values          func() []string // for completion
-}
-
-// shortFlags lists them. They are few: everything else is --set.
-var shortFlags = [...]shortFlag{
-	{"policy", "engine.policy", "engine version, such as vllm@0.20", policyNames},
-	{"gpu", "hardware.gpu", "GPU profile, or the path of one", gpu.ProfileNames},
-	{"tp", "hardware.tensor_parallel_size", "GPUs that share each layer", func() []string { return []string{"1", "2", "4", "8"} }},
-	{"model", "model.name", "model, or the path of its config.json", gpu.ModelNames},
-	{"dtype", "model.dtype", "format of the weights: bf16, fp8 or fp4", func() []string { return []string{"bf16", "fp8", "fp4"} }},
-	{"format", "workload.format", "format of the trace, if its content doesn't tell", formatNames},
-	{"seed", "seed", "seed of every random draw", nil},
+	short   []string
 }
 
 // bind adds the flags to cmd.
@@ -44,52 +27,53 @@ func (f *scenarioFlags) bind(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.sets, "set", nil, "set one key of the scenario, `KEY=VALUE`; may be repeated")
 	flags.StringVar(&f.trace, "trace", "", "replay the trace in `FILE` instead of the scenario's workload")
 	flags.StringVar(&f.goodput, "goodput", "", "limits that a good request meets, in ms, such as \"ttft:500 tpot:15 e2el:2000\"")
-	for i, s := range shortFlags {
-		flags.StringVar(&f.short[i], s.name, "", s.help)
-		if s.values != nil {
-			must(cmd.RegisterFlagCompletionFunc(s.name, cobra.FixedCompletions(s.values(), cobra.ShellCompDirectiveNoFileComp)))
+	f.short = make([]string, len(scenario.Aliases()))
+	for i, s := range scenario.Aliases() {
+		flags.StringVar(&f.short[i], s.Name, "", s.Help)
+		if s.Values != nil {
+			must(cmd.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Values(), cobra.ShellCompDirectiveNoFileComp)))
 		}
 	}
 	must(cmd.RegisterFlagCompletionFunc("set", completeSet))
 }
 
 // source returns the scenario that the flags of cmd and the arguments name.
-func (f *scenarioFlags) source(cmd *cobra.Command, args []string) (source, error) {
+func (f *scenarioFlags) source(cmd *cobra.Command, args []string) (scenario.Source, error) {
 	if err := f.empty(cmd); err != nil {
-		return source{}, err
+		return scenario.Source{}, err
 	}
-	src := source{command: f.command(cmd, args)}
+	src := scenario.Source{Command: f.command(cmd, args), Stdin: cmd.InOrStdin()}
 	if len(args) > 0 {
-		src.path = args[0]
+		src.Path = args[0]
 	}
 	if f.trace != "" {
-		src.settings = append(src.settings, setting{key: "workload.trace", value: f.trace, text: f.trace, flag: "--trace", replay: true})
+		src.Settings = append(src.Settings, scenario.Setting{Key: "workload.trace", Value: f.trace, Text: f.trace, Flag: "--trace", Replay: true})
 	}
-	for i, s := range shortFlags {
+	for i, s := range scenario.Aliases() {
 		if v := f.short[i]; v != "" {
-			src.settings = append(src.settings, setting{key: s.key, value: flagValue(s.name, v), text: v, flag: "--" + s.name})
+			src.Settings = append(src.Settings, scenario.Setting{Key: s.Key, Value: flagValue(s.Name, v), Text: v, Flag: "--" + s.Name})
 		}
 	}
 	if f.goodput != "" {
-		src.settings = append(src.settings, setting{key: "slo.goodput", value: f.goodput, text: f.goodput, flag: "--goodput"})
+		src.Settings = append(src.Settings, scenario.Setting{Key: "slo.goodput", Value: f.goodput, Text: f.goodput, Flag: "--goodput"})
 	}
 	for _, text := range f.sets {
-		s, err := parseSetting(text)
+		s, err := scenario.ParseSetting(text)
 		if err != nil {
-			return source{}, err
+			return scenario.Source{}, err
 		}
-		s.flag = "--set"
-		src.settings = append(src.settings, s)
+		s.Flag = "--set"
+		src.Settings = append(src.Settings, s)
 	}
-	return src, conflicts(src.settings)
+	return src, scenario.Conflicts(src.Settings)
 }
 
 // valued lists the flags that take one value, in the order in which command
 // writes them.
 func valued() []string {
-	names := []string{traceFlag}
-	for _, s := range shortFlags {
-		names = append(names, s.name)
+	names := []string{scenario.TraceAlias}
+	for _, s := range scenario.Aliases() {
+		names = append(names, s.Name)
 	}
 	return append(names, "goodput", "records", "percentiles")
 }
@@ -103,7 +87,7 @@ func (f *scenarioFlags) empty(cmd *cobra.Command) error {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return &usageError{err}
+		return &scenario.UsageError{Err: err}
 	}
 	return nil
 }
@@ -155,7 +139,7 @@ func looseLimits(cmd *cobra.Command, args []string) error {
 // the text itself where it's a name, even one that looks like a number.
 func flagValue(name, text string) any {
 	if name == "tp" || name == "seed" {
-		return tomlValue(text)
+		return scenario.TOMLValue(text)
 	}
 	return text
 }
@@ -163,13 +147,13 @@ func flagValue(name, text string) any {
 // completeKey completes the key of --set.
 func completeKey(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var list []string
-	names := append(scenarioKeys(), traceFlag)
-	for _, s := range shortFlags {
-		names = append(names, s.name)
+	names := append(scenario.Keys(), scenario.TraceAlias)
+	for _, s := range scenario.Aliases() {
+		names = append(names, s.Name)
 	}
 	for i, k := range names {
 		if k == "name" {
-			k = scenarioName
+			k = scenario.TitleKey
 		}
 		if strings.HasPrefix(k, begun) && slices.Index(names, names[i]) == i {
 			list = append(list, k+"=")

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
+	"servesim/scenario"
 	"servesim/sim/workload"
 )
 
@@ -12,7 +12,7 @@ import (
 // a plan that prints itself as what it is: no panic, no fault without a text.
 func FuzzScenario(f *testing.F) {
 	f.Add(small)
-	f.Add(defaultScenario)
+	f.Add(scenario.Default())
 	f.Add(merging)
 	for _, c := range scenarioFaults() {
 		f.Add(c.files["s.toml"])
@@ -21,21 +21,19 @@ func FuzzScenario(f *testing.F) {
 		f.Add("schema = 1\n[workload]\npreset = \"" + p.Name + "\"\nrequests = 3\n[engine]\npolicy = \"vllm@0.11\"\n[hardware]\ngpu = \"b200\"\n[model]\nname = \"Qwen3-32B\"\n")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e := env{stdin: strings.NewReader(text), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-		p, err := newPlan(e, source{path: stdinPath})
+		p, err := scenario.Load(scenario.Source{Path: scenario.StdinPath, Stdin: strings.NewReader(text)})
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("a fault without a text")
 			}
 			return
 		}
-		printed := p.text()
-		e.stdin = strings.NewReader(printed)
-		again, err := newPlan(e, source{path: stdinPath})
+		printed := p.Text()
+		again, err := scenario.Load(scenario.Source{Path: scenario.StdinPath, Stdin: strings.NewReader(printed)})
 		if err != nil {
 			t.Fatalf("%v\nin what was printed:\n%s", err, printed)
 		}
-		if got := again.text(); got != printed {
+		if got := again.Text(); got != printed {
 			t.Errorf("printed\n%s\nand then\n%s", printed, got)
 		}
 	})

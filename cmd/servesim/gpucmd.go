@@ -10,6 +10,7 @@ import (
 
 	"servesim/internal/strict"
 	"servesim/report"
+	"servesim/scenario"
 	"servesim/sim/gpu"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func runGPU(o gpuOptions) error {
 	}
 	p, err := gpu.LoadProfile(o.name)
 	if err != nil {
-		return &usageError{err}
+		return &scenario.UsageError{Err: err}
 	}
 	_, err = io.WriteString(o.env.stdout, profileText(p))
 	return err

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"servesim/internal/strict"
+	"servesim/scenario"
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 	"servesim/sim/workload"
@@ -34,7 +35,7 @@ func listings() []listing {
 		{"models", func() [][2]string { return bare(gpu.ModelNames()) }},
 		{"presets", listPresets},
 		{"formats", listFormats},
-		{"keys", listKeys},
+		{"keys", scenario.ListKeys},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -78,7 +79,7 @@ func verbs(e env) []*cobra.Command {
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := rule(cmd, args)
-		var usage *usageError
+		var usage *scenario.UsageError
 		if err == nil || errors.As(err, &usage) {
 			return err
 		}

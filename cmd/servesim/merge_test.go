@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"servesim/scenario"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestMergedLines(t *testing.T) {
 				Key, Class string
 				Trace      *struct{ Rows, Kept int64 }
 			}
-			Transforms []countJSON
+			Transforms []scenario.InputCount
 		}
 	}
 	if err := json.Unmarshal([]byte(ok(t, "run", "s.toml", "--json")), &got); err != nil {
@@ -98,7 +99,7 @@ func TestMergedLines(t *testing.T) {
 	if m := in.Merged; in.Trace != nil || len(m) != 2 || m[0].Key != "workload.merge[0]" || m[0].Class != "recorded" || m[0].Trace.Kept != 3 || m[1].Trace != nil {
 		t.Errorf("%+v", in)
 	}
-	if diff := cmp.Diff([]countJSON{{"merge: requests of workload", 20}, {"merge: requests of merge[0]", 3}, {"merge: requests of merge[1]", 10}}, in.Transforms); diff != "" {
+	if diff := cmp.Diff([]scenario.InputCount{{What: "merge: requests of workload", Count: 20}, {What: "merge: requests of merge[0]", Count: 3}, {What: "merge: requests of merge[1]", Count: 10}}, in.Transforms); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -166,20 +167,20 @@ func TestMergedPathsAreFromTheirFile(t *testing.T) {
 		must(os.WriteFile(filepath.Join(folder, "trace.csv"), []byte(azure), 0o644))
 		must(os.WriteFile(filepath.Join(folder, "s.toml"), []byte(merging), 0o644))
 	}
-	hash := func(path string, sets ...setting) string {
-		p, err := newPlan(env{}, source{path: path, settings: sets})
+	hash := func(path string, sets ...scenario.Setting) string {
+		p, err := scenario.Load(scenario.Source{Path: path, Settings: sets})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := p.scenario.Workload.Merge[0].Trace, filepath.Join(filepath.Dir(path), "trace.csv"); len(sets) == 0 && got != want {
+		if got, want := p.Scenario.Workload.Merge[0].Trace, filepath.Join(filepath.Dir(path), "trace.csv"); len(sets) == 0 && got != want {
 			t.Errorf("the trace is at %s, want %s", got, want)
 		}
-		return p.scenario.hash()
+		return p.Scenario.Hash()
 	}
 	if hash("a/s.toml") != hash("b/s.toml") {
 		t.Error("the folder of the trace changes the hash")
 	}
-	inline := setting{key: "workload.merge", value: tomlValue(`[{ trace = "trace.csv" }]`), text: "merge", flag: "--set"}
+	inline := scenario.Setting{Key: "workload.merge", Value: scenario.TOMLValue(`[{ trace = "trace.csv" }]`), Text: "merge", Flag: "--set"}
 	if hash("a/s.toml") == hash("a/s.toml", inline) {
 		t.Error("another list has the same hash")
 	}
@@ -234,11 +235,11 @@ func TestMergedProgress(t *testing.T) {
 	} {
 		in, s := opened(t, c.trace, "workload.merge="+c.merge)
 		var bytes int64
-		if run := in.tracked(s); run != nil {
+		if run := newTracked(in, s); run != nil {
 			_, bytes = run.read()
 		}
-		if in.total != c.total || bytes != c.bytes {
-			t.Errorf("%q with %s: of %d requests or %d bytes, want %d or %d", c.trace, c.merge, in.total, bytes, c.total, c.bytes)
+		if in.Total != c.total || bytes != c.bytes {
+			t.Errorf("%q with %s: of %d requests or %d bytes, want %d or %d", c.trace, c.merge, in.Total, bytes, c.total, c.bytes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"servesim/analysis"
 	"servesim/internal/strict"
 	"servesim/report"
+	"servesim/scenario"
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 
@@ -77,7 +78,7 @@ func (o *modelOptions) bind(cmd *cobra.Command) {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	fixed("gpu", gpu.ProfileNames()...)
-	fixed("policy", policyNames()...)
+	fixed("policy", scenario.PolicyNames()...)
 	fixed("dtype", string(gpu.BF16), string(gpu.FP8), string(gpu.INT8), string(gpu.FP4), string(gpu.MXFP4))
 	fixed("kv-cache-dtype", string(gpu.BF16), string(gpu.FP8))
 }
@@ -103,14 +104,14 @@ func faultsOfFlags(faults []strict.Fault) error {
 	for i := range faults {
 		faults[i].Key = flagOf(faults[i].Key)
 	}
-	return faultsError(faults)
+	return scenario.FaultsError(faults)
 }
 
 // A modelReport is what there is to print of a model on a machine.
 type modelReport struct {
 	setup   gpu.Setup
 	ledger  *gpu.Ledger
-	engine  engineSection
+	engine  scenario.EngineSection
 	caveats []string
 }
 
@@ -129,7 +130,7 @@ func (o *modelOptions) negative() error {
 			faults = append(faults, strict.Fault{Key: f.flag, Text: fmt.Sprintf("found %d; must be above 0, or left out for the default", f.value)})
 		}
 	}
-	return faultsError(faults)
+	return scenario.FaultsError(faults)
 }
 
 // ask works out what the flags ask for.
@@ -137,7 +138,7 @@ func (o *modelOptions) ask() (*modelReport, error) {
 	if err := o.negative(); err != nil {
 		return nil, err
 	}
-	s := &scenario{}
+	s := &scenario.Scenario{}
 	s.Hardware.GPU, s.Hardware.TensorParallelSize = o.gpu, &o.tp
 	s.Hardware.ExpertParallelSize, s.Hardware.DataParallelAttentionSize = &o.ep, &o.dpAttention
 	s.Model.Name, s.Model.Dtype, s.Model.KVCacheDtype = o.model, o.dtype, o.kvDtype
@@ -157,21 +158,16 @@ func (o *modelOptions) ask() (*modelReport, error) {
 	}
 	preset, err := scheduler.FindPreset(o.policy)
 	if err != nil {
-		return nil, usagef("--policy: %s", unknownName("engine version", o.policy, policyNames()))
+		return nil, usagef("--policy: %s", scenario.UnknownName("engine version", o.policy, scenario.PolicyNames()))
 	}
-	m, faults := s.settleMachine()
+	setup, faults := s.Layout(preset)
 	if len(faults) > 0 {
 		return nil, faultsOfFlags(faults)
 	}
-	s.Engine.settle(preset, m.device(), int32(m.model.MaxContextTokens))
-	if faults := s.Engine.check(preset); len(faults) > 0 {
-		return nil, faultsOfFlags(faults)
-	}
-	setup := s.setup(m)
 	setup.PP = o.pp
 	r := &modelReport{setup: setup, engine: s.Engine}
 	if r.ledger, err = gpu.NewLedger(setup, r.options()); err != nil {
-		return nil, faultsOfFlags(splitFault("", err))
+		return nil, faultsOfFlags(scenario.FaultsOf("", err))
 	}
 	if c, err := gpu.NewCost(setup); err == nil {
 		r.caveats = c.Caveats()

@@ -196,22 +196,6 @@ func TestConfigSaysItsFormat(t *testing.T) {
 	ok(t, "run", "s.toml", "--model", "./awq.json", "--dtype", "bf16")
 }
 
-// TestLayoutOfAScenario holds that groups of a scenario reach its steps and memory.
-func TestLayoutOfAScenario(t *testing.T) {
-	plain := planOf(t, small, "model.name=DeepSeek-R1", "gpu=b200", "tensor_parallel_size=8", "dtype=fp8")
-	split := planOf(t, small, "model.name=DeepSeek-R1", "gpu=b200", "tensor_parallel_size=8", "dtype=fp8", "data_parallel_attention_size=8", "expert_parallel_size=8")
-	if a, b := plain.config.NumGPUBlocks, split.config.NumGPUBlocks; b < 6*a {
-		t.Errorf("%d blocks, on 8 groups %d", a, b)
-	}
-	w := gpu.Work{DecodeSeqs: 256, DecodeKV: 256 * 8000, Samples: 256}
-	if a, b := plain.cost.Step(w), split.cost.Step(w); b >= a {
-		t.Errorf("a step of many sequences takes %v, on 8 groups %v", a, b)
-	}
-	if n := len(split.cost.Caveats()); n != 4 { // latents, experts, attention, the fit's extra time
-		t.Errorf("%d caveats: %q", n, split.cost.Caveats())
-	}
-}
-
 // TestWindowsAreCautionedAbout holds that a run says how it counts window layers,
 // where the engine would count otherwise.
 func TestWindowsAreCautionedAbout(t *testing.T) {

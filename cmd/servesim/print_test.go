@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"servesim/scenario"
 	"servesim/sim/workload"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,7 +31,7 @@ func TestPrintedThenOverridden(t *testing.T) {
 	for _, p := range workload.Presets() {
 		base = append(base, append(strings.Fields(quick), "--set", "preset="+p.Name, "--set", "rate_per_s=2"))
 	}
-	for _, p := range policyNames() {
+	for _, p := range scenario.PolicyNames() {
 		base = append(base, append(strings.Fields(quick), "--policy", p))
 	}
 	over := []string{
@@ -64,9 +65,9 @@ func TestPrintedThenOverridden(t *testing.T) {
 // of the engine and its defaults.
 func TestPrintedPolicyIsReplaced(t *testing.T) {
 	inFolder(t, nil)
-	for _, from := range policyNames() {
+	for _, from := range scenario.PolicyNames() {
 		printed(t, append(strings.Fields(quick), "--policy", from)...)
-		for _, to := range policyNames() {
+		for _, to := range scenario.PolicyNames() {
 			direct := ok(t, append([]string{"run", "--policy", to}, strings.Fields(quick)...)...)
 			if diff := cmp.Diff(direct, ok(t, "run", "mine.toml", "--policy", to)); diff != "" {
 				t.Errorf("from %s to %s: %s", from, to, diff)

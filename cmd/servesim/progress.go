@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"servesim/analysis"
+	"servesim/scenario"
 	"servesim/sim/observe"
 	"servesim/sim/workload"
 
@@ -77,23 +78,23 @@ func (t *tracked) part(done int64) (part, total int64) {
 	return min(int64(float64(read)*share), total-1), total
 }
 
-// tracked returns the workload of s as one whose progress its traces tell, or
+// newTracked returns the workload of s as one whose progress its traces tell, or
 // nil: only traces of known size that are read once, in order and to their end
 // do.
-func (in *input) tracked(s *scenario) *tracked {
+func newTracked(in *scenario.Opened, s *scenario.Scenario) *tracked {
 	t := &s.Transform
-	if in.total >= 0 || t.From != nil || t.To != nil || t.Rate != nil && *t.Rate > 1 || s.Run.Horizon != nil {
+	if in.Total >= 0 || t.From != nil || t.To != nil || t.Rate != nil && *t.Rate > 1 || s.Run.Horizon != nil {
 		return nil
 	}
-	for i, p := range s.Workload.parts() {
-		if in.traces[i] == nil || p.Sort {
+	for i, p := range s.Workload.Parts() {
+		if in.Traces[i] == nil || p.Sort {
 			return nil
 		}
-		if _, total := in.traces[i].Progress(); total == 0 {
+		if _, total := in.Traces[i].Progress(); total == 0 {
 			return nil
 		}
 	}
-	return &tracked{Source: in.source, traces: in.traces}
+	return &tracked{Source: in.Source, traces: in.Traces}
 }
 
 // A gate is a writer that drops what comes before showAfter.
@@ -171,7 +172,10 @@ func (p *progress) show() {
 // Step implements observe.Sink.
 func (p *progress) Step(*observe.StepRun) error { return nil }
 
-// finish takes the bar away.
+// finish takes the bar away, if there is one.
 func (p *progress) finish() {
+	if p == nil {
+		return
+	}
 	_ = p.bar.Finish()
 }

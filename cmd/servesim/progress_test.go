@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"servesim/analysis"
+	"servesim/scenario"
 	"servesim/sim/observe"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,29 +16,28 @@ import (
 
 // opened returns the input of a run with args on the scenario small, and the
 // scenario.
-func opened(t *testing.T, trace string, sets ...string) (*input, *scenario) {
+func opened(t *testing.T, trace string, sets ...string) (*scenario.Opened, *scenario.Scenario) {
 	t.Helper()
-	src := source{path: "s.toml"}
+	src := scenario.Source{Path: "s.toml", Stdin: strings.NewReader(azure)}
 	if trace != "" {
-		src.settings = append(src.settings, setting{key: "workload.trace", value: trace, text: trace, flag: "--trace", replay: true})
+		src.Settings = append(src.Settings, scenario.Setting{Key: "workload.trace", Value: trace, Text: trace, Flag: "--trace", Replay: true})
 	}
 	for _, text := range sets {
-		s, err := parseSetting(text)
+		s, err := scenario.ParseSetting(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.settings = append(src.settings, s)
+		src.Settings = append(src.Settings, s)
 	}
-	e := env{stdin: strings.NewReader(azure)}
-	p, err := newPlan(e, src)
+	p, err := scenario.Load(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := p.scenario.open(e)
+	in, err := p.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in, p.scenario
+	return in, p.Scenario
 }
 
 // TestWhatATraceTellsOfARun holds that a run's progress is told by its trace only
@@ -62,7 +62,7 @@ func TestWhatATraceTellsOfARun(t *testing.T) {
 		{"", "seed=1", false},
 	} {
 		in, s := opened(t, c.trace, c.set)
-		if got := in.tracked(s) != nil; got != c.want {
+		if got := newTracked(in, s) != nil; got != c.want {
 			t.Errorf("trace %q with %s: %v, want %v", c.trace, c.set, got, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestWhatATraceTellsOfARun(t *testing.T) {
 func TestPartOfATrace(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": small, "t.csv": azure})
 	in, s := opened(t, "t.csv")
-	run := in.tracked(s)
+	run := newTracked(in, s)
 	for _, c := range []struct {
 		reads      int
 		done, want int64
@@ -95,7 +95,7 @@ func TestTraceProgressShowsAShare(t *testing.T) {
 	rows := strings.Repeat("2023-11-16 18:15:46.6805900,374,44\n", 8*checkEvery)
 	inFolder(t, map[string]string{"s.toml": small, "t.csv": "TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows})
 	in, s := opened(t, "t.csv")
-	run := in.tracked(s)
+	run := newTracked(in, s)
 	var out bytes.Buffer
 	p := newTraceProgress(&out, "t.csv", run)
 	p.out.began = p.out.began.Add(-2 * showAfter)

@@ -8,6 +8,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/report"
+	"servesim/scenario"
 	"servesim/sim/observe"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ import (
 type runOptions struct {
 	env         env
 	scenario    scenarioFlags
-	source      source
+	source      scenario.Source
 	json        bool
 	print       bool
 	records     string
@@ -80,12 +81,12 @@ func (o *runOptions) useless(cmd *cobra.Command) error {
 
 // runRun simulates a scenario and prints what came of it.
 func runRun(ctx context.Context, o *runOptions) error {
-	p, err := newPlan(o.env, o.source)
+	p, err := scenario.Load(o.source)
 	if err != nil {
 		return err
 	}
 	if o.print {
-		_, err := io.WriteString(o.env.stdout, p.text())
+		_, err := io.WriteString(o.env.stdout, p.Text())
 		return err
 	}
 	ps, err := percentiles(o.percentiles)
@@ -99,26 +100,26 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err := o.write(r); err != nil {
 		return err
 	}
-	return r.judge()
+	return judge(r)
 }
 
 // write prints what came of a run.
-func (o *runOptions) write(r *result) error {
+func (o *runOptions) write(r *scenario.Result) error {
 	if o.json {
-		return report.JSON(o.env.stdout, r.report, report.Member{Key: "input", Value: r.input()})
+		return report.JSON(o.env.stdout, r.Report, report.Member{Key: "input", Value: r.Input()})
 	}
-	if _, err := io.WriteString(o.env.stdout, r.lines().folded(0)+"\n"); err != nil {
+	if _, err := io.WriteString(o.env.stdout, linesOf(r.Facts()).folded(0)+"\n"); err != nil {
 		return err
 	}
-	return report.Text(o.env.stdout, r.report)
+	return report.Text(o.env.stdout, r.Report)
 }
 
 // simulate runs p and writes its records if they were asked for.
-func (o *runOptions) simulate(ctx context.Context, p *plan, ps []analysis.Percentile) (*result, error) {
+func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, ps []analysis.Percentile) (*scenario.Result, error) {
 	if o.records == "" {
 		return simulate(ctx, o.env, p, ps)
 	}
-	if o.records == stdinPath {
+	if o.records == scenario.StdinPath {
 		return nil, usagef("--records -: stdout is for the summary; name a file, or a pipe or device such as /dev/stderr")
 	}
 	f, err := observe.CreateFile(o.records)
@@ -126,7 +127,7 @@ func (o *runOptions) simulate(ctx context.Context, p *plan, ps []analysis.Percen
 		return nil, usagef("--records %w", err)
 	}
 	defer f.Abort()
-	w, err := observe.NewWriter(f, p.header())
+	w, err := observe.NewWriter(f, p.Header())
 	if err != nil {
 		return nil, err
 	}

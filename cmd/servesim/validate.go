@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"servesim/scenario"
 	"servesim/sim/observe"
 	"servesim/validate"
 
@@ -63,7 +64,7 @@ func runValidate(ctx context.Context, o *validateOptions) error {
 	switch {
 	case o.json && o.markdown:
 		return usagef("--json, --markdown: give one of them; each is a form of all that is printed")
-	case o.rows == stdinPath:
+	case o.rows == scenario.StdinPath:
 		return usagef("--rows -: stdout is for the tables; name a file, or a pipe or device such as /dev/stderr")
 	}
 	rows, err := o.read()
@@ -102,8 +103,8 @@ func runValidate(ctx context.Context, o *validateOptions) error {
 
 // name is what errors call the table.
 func (o *validateOptions) name() string {
-	if o.path == stdinPath {
-		return stdinName
+	if o.path == scenario.StdinPath {
+		return scenario.StdinName
 	}
 	return o.path
 }
@@ -111,7 +112,7 @@ func (o *validateOptions) name() string {
 // read reads the table. What is wrong with it is a fault of the command line.
 func (o *validateOptions) read() ([]validate.Row, error) {
 	in := o.env.stdin
-	if o.path != stdinPath {
+	if o.path != scenario.StdinPath {
 		f, err := os.Open(o.path)
 		if err != nil {
 			return nil, usagef("FILE.csv: %w; name a table of measured runs", err)
@@ -121,7 +122,7 @@ func (o *validateOptions) read() ([]validate.Row, error) {
 	}
 	rows, err := validate.Read(in, o.name())
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &scenario.UsageError{Err: err}
 	}
 	return rows, nil
 }

@@ -23,11 +23,11 @@ func TestVerbsPassWhatTheyWereAsked(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if run.source.path != "a.toml" || !run.json || run.print || run.records != "r" || run.percentiles != "50" {
+	if run.source.Path != "a.toml" || !run.json || run.print || run.records != "r" || run.percentiles != "50" {
 		t.Errorf("run was asked for %+v", run)
 	}
-	if s := run.source.settings; len(s) != 2 || s[0].key != "hardware.gpu" || s[0].value != "b200" || s[1].key != "seed" || s[1].value != int64(4) {
-		t.Errorf("settings %+v", run.source.settings)
+	if s := run.source.Settings; len(s) != 2 || s[0].Key != "hardware.gpu" || s[0].Value != "b200" || s[1].Key != "seed" || s[1].Value != int64(4) {
+		t.Errorf("settings %+v", run.source.Settings)
 	}
 	var compare *compareOptions
 	cmd = newCompare(env{}, func(_ context.Context, o *compareOptions) error { compare = o; return nil })

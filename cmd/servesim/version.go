@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
+	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 )
@@ -27,16 +27,6 @@ func newVersion(e env, run func(versionOptions) error) *cobra.Command {
 
 // runVersion prints the version that the build carries.
 func runVersion(o versionOptions) error {
-	_, err := fmt.Fprintf(o.env.stdout, "servesim %s\n", version())
+	_, err := fmt.Fprintf(o.env.stdout, "servesim %s\n", scenario.Version())
 	return err
-}
-
-// version returns the module's version as the go command stamped it; a build
-// from a working tree is "(devel)".
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

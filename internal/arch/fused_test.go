@@ -76,7 +76,7 @@ func TestNothingIsFused(t *testing.T) {
 	}
 	top := root(t)
 	all := sources(t) // read here, so that a cached verdict ends when a file changes
-	build := exec.Command(tool, "build", "-gcflags=-S", "./sim/...", "./analysis/...", "./report/...", "./internal/...")
+	build := exec.Command(tool, "build", "-gcflags=-S", "./sim/...", "./analysis/...", "./report/...", "./scenario/...", "./internal/...")
 	build.Dir = top
 	build.Env = append(build.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()

@@ -29,6 +29,7 @@ func may() map[string][]string {
 		"analysis":            {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"report":              {"analysis", "sim", "sim/observe"},
+		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "report", "internal/strict", "profiles", "models"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim/gpu", "validate", "internal/portable"},
 		"profiles":            {},

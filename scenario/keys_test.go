@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func TestFullKey(t *testing.T) {
 		{"max_num_seq", "", `did you mean "max_num_seqs"?`},
 		{"temperature", "", "servesim list keys shows"},
 	} {
-		got, err := fullKey(c.key)
+		got, err := FullKey(c.key)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("fullKey(%q) = %q, %v; want %q, an error with %q", c.key, got, err, c.want, c.err)
 		}
@@ -47,22 +47,22 @@ func TestSettingValues(t *testing.T) {
 		"goodput=ttft:500 tpot:15":            "ttft:500 tpot:15",
 		"workload.arrival.rates_per_s=[1, 2]": []any{int64(1), int64(2)},
 	} {
-		s, err := parseSetting(text)
+		s, err := ParseSetting(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, s.value); diff != "" {
+		if diff := cmp.Diff(want, s.Value); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}
 }
 
-// TestEveryKeyIsExplained holds that list keys says something of each key, and of
+// TestEveryKeyIsExplained holds that keys.txt says something of each key, and of
 // nothing else.
 func TestEveryKeyIsExplained(t *testing.T) {
 	helps, used := keyHelps(), map[string]bool{}
-	for _, key := range scenarioKeys() {
+	for _, key := range Keys() {
 		used[helpKey(key)] = true
 		if helps[helpKey(key)].meaning == "" {
 			t.Errorf("keys.txt lacks a meaning of %s", helpKey(key))
@@ -73,12 +73,6 @@ func TestEveryKeyIsExplained(t *testing.T) {
 			t.Errorf("keys.txt explains %s, which no scenario has", key)
 		}
 	}
-	out := ok(t, "list", "keys")
-	for _, want := range []string{"engine.max_num_seqs", "whole", "sequences", "duration", "10ms"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("list keys lacks %q", want)
-		}
-	}
 }
 
 // TestDefaultsOfKeysAreWhatSettles holds some constants of keys.txt to what an
@@ -86,14 +80,14 @@ func TestEveryKeyIsExplained(t *testing.T) {
 func TestDefaultsOfKeysAreWhatSettles(t *testing.T) {
 	helps, p := keyHelps(), planOf(t, small)
 	for key, got := range map[string]any{
-		"hardware.tensor_parallel_size": *p.scenario.Hardware.TensorParallelSize,
-		"model.dtype":                   p.scenario.Model.Dtype,
-		"model.kv_cache_dtype":          p.scenario.Model.KVCacheDtype,
-		"host.engine":                   p.scenario.Host.Engine,
-		"engine.block_size":             *p.scenario.Engine.BlockSize,
-		"engine.scheduling_policy":      *p.scenario.Engine.SchedulingPolicy,
-		"network.request":               *p.scenario.Network.Request.Value,
-		"network.response":              *p.scenario.Network.Response.Value,
+		"hardware.tensor_parallel_size": *p.Scenario.Hardware.TensorParallelSize,
+		"model.dtype":                   p.Scenario.Model.Dtype,
+		"model.kv_cache_dtype":          p.Scenario.Model.KVCacheDtype,
+		"host.engine":                   p.Scenario.Host.Engine,
+		"engine.block_size":             *p.Scenario.Engine.BlockSize,
+		"engine.scheduling_policy":      *p.Scenario.Engine.SchedulingPolicy,
+		"network.request":               *p.Scenario.Network.Request.Value,
+		"network.response":              *p.Scenario.Network.Response.Value,
 		"DELAY.max":                     workload.MaxDelay,
 	} {
 		if want := fmt.Sprint(got); helps[key].def != want {
@@ -104,15 +98,15 @@ func TestDefaultsOfKeysAreWhatSettles(t *testing.T) {
 
 // TestModelIsANameOrATable holds that model= takes what --model does, or the table.
 func TestModelIsANameOrATable(t *testing.T) {
-	for text, want := range map[string]setting{
-		"model=Llama-3.1-8B": {key: "model.name", value: "Llama-3.1-8B"},
-		`model={name="x"}`:   {key: "model", value: map[string]any{"name": "x"}},
-		"trace=t.csv":        {key: "workload.trace", value: "t.csv", replay: true},
-		"workload.trace=t":   {key: "workload.trace", value: "t"},
+	for text, want := range map[string]Setting{
+		"model=Llama-3.1-8B": {Key: "model.name", Value: "Llama-3.1-8B"},
+		`model={name="x"}`:   {Key: "model", Value: map[string]any{"name": "x"}},
+		"trace=t.csv":        {Key: "workload.trace", Value: "t.csv", Replay: true},
+		"workload.trace=t":   {Key: "workload.trace", Value: "t"},
 	} {
-		got, err := parseSetting(text)
-		want.text = text
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(setting{})); err != nil || diff != "" {
+		got, err := ParseSetting(text)
+		want.Text = text
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Setting{})); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", text, err, diff)
 		}
 	}
@@ -120,12 +114,12 @@ func TestModelIsANameOrATable(t *testing.T) {
 
 // TestSettingCannotSmuggle keeps a value from ending and beginning another key.
 func TestSettingCannotSmuggle(t *testing.T) {
-	s, err := parseSetting("seed=1\nname = 2")
+	s, err := ParseSetting("seed=1\nname = 2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.value != "1\nname = 2" {
-		t.Errorf("value %#v, want the text itself", s.value)
+	if s.Value != "1\nname = 2" {
+		t.Errorf("value %#v, want the text itself", s.Value)
 	}
 }
 
@@ -141,7 +135,7 @@ func TestParseVary(t *testing.T) {
 		"workload.arrival.rates_per_s=[1,2],[3,4]": {"workload.arrival.rates_per_s=[1,2]", "workload.arrival.rates_per_s=[3,4]"},
 		"stretch=1e+2": {"transform.stretch=1e+2"},
 	} {
-		alts, err := parseVary(text)
+		alts, err := ParseVary(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -149,9 +143,9 @@ func TestParseVary(t *testing.T) {
 		var got []string
 		for _, a := range alts {
 			var parts []string
-			for _, s := range a.settings {
-				_, value, _ := strings.Cut(s.text, "=")
-				parts = append(parts, s.key+"="+value)
+			for _, s := range a.Settings {
+				_, value, _ := strings.Cut(s.Text, "=")
+				parts = append(parts, s.Key+"="+value)
 			}
 			got = append(got, strings.Join(parts, " "))
 		}
@@ -168,7 +162,7 @@ func TestParseVaryFaults(t *testing.T) {
 		"max_num_seqs=":     "must be key=value",
 		"max_num_seqs=1,,2": "must be key=value",
 	} {
-		if _, err := parseVary(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseVary(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", text, err, want)
 		}
 	}

@@ -1,15 +1,15 @@
-package main
+package scenario
 
 import "strings"
 
-// An alternative is one scenario of a comparison: the settings that make it
+// An Alternative is one scenario of a comparison: the settings that make it
 // differ from the common one, and what tables call it.
-type alternative struct {
-	label    string
-	settings []setting
+type Alternative struct {
+	Label    string
+	Settings []Setting
 }
 
-// parseVary reads the alternatives of a --vary flag. Alternatives stand between
+// ParseVary reads the alternatives of a --vary flag. Alternatives stand between
 // commas. Each is key=value, or several joined by +, or a value alone, which
 // then is another one for the key before it:
 //
@@ -18,8 +18,8 @@ type alternative struct {
 //	gpu=h100+tensor_parallel_size=8,gpu=b200+tensor_parallel_size=4
 //
 // Commas within brackets, braces or quotes belong to the value.
-func parseVary(text string) ([]alternative, error) {
-	var list []alternative
+func ParseVary(text string) ([]Alternative, error) {
+	var list []Alternative
 	last := ""
 	for _, part := range splitTop(text, ',') {
 		if !strings.Contains(part, "=") {
@@ -28,14 +28,14 @@ func parseVary(text string) ([]alternative, error) {
 			}
 			part = last + "=" + part
 		}
-		alt := alternative{label: part}
+		alt := Alternative{Label: part}
 		for _, one := range splitPlus(part) {
-			s, err := parseSetting(one)
+			s, err := ParseSetting(one)
 			if err != nil {
 				return nil, usagef("--vary %s: %w", text, err)
 			}
-			s.flag = "--vary"
-			alt.settings = append(alt.settings, s)
+			s.Flag = "--vary"
+			alt.Settings = append(alt.Settings, s)
 			last, _, _ = strings.Cut(one, "=")
 		}
 		list = append(list, alt)

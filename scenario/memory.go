@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"servesim/sim/gpu"
 )
 
-// memorySection overrides lines of the memory ledger, in bytes on each GPU.
+// MemorySection overrides lines of the memory ledger, in bytes on each GPU.
 // Absent lines are computed.
-type memorySection struct {
+type MemorySection struct {
 	Weights     *int64 `toml:"weights_bytes"`
 	Activations *int64 `toml:"activations_bytes"`
 	Context     *int64 `toml:"context_bytes"`
@@ -20,7 +20,7 @@ type memorySection struct {
 }
 
 // overrides returns the lines that m gives, under the ledger's names.
-func (m *memorySection) overrides() map[string]int64 {
+func (m *MemorySection) overrides() map[string]int64 {
 	given := map[string]int64{}
 	for name, v := range map[string]*int64{
 		"weights": m.Weights, "activations": m.Activations, "context": m.Context,
@@ -34,7 +34,7 @@ func (m *memorySection) overrides() map[string]int64 {
 }
 
 // ledger returns the memory ledger of a settled scenario.
-func (s *scenario) ledger(m machine) (*gpu.Ledger, []strict.Fault) {
+func (s *Scenario) ledger(m Machine) (*gpu.Ledger, []strict.Fault) {
 	e := &s.Engine
 	o := gpu.MemoryOptions{
 		GPUMemoryUtilization: *e.GPUMemoryUtilization, BlockSize: int64(*e.BlockSize),
@@ -49,14 +49,14 @@ func (s *scenario) ledger(m machine) (*gpu.Ledger, []strict.Fault) {
 	}
 	l, err := gpu.NewLedger(s.setup(m), o)
 	if err != nil {
-		return nil, splitFault("hardware", err)
+		return nil, FaultsOf("hardware", err)
 	}
 	return l, nil
 }
 
 // memory says in a line what each GPU's memory is used for.
-func (p *plan) memory() string {
-	l := p.ledger
+func (p *Plan) memory() string {
+	l := p.Ledger
 	gb := func(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e9) }
 	parts := make([]string, 0, len(l.Items))
 	for _, i := range l.Items {
@@ -67,7 +67,7 @@ func (p *plan) memory() string {
 		parts = append(parts, part)
 	}
 	kv := fmt.Sprintf("%s = %s blocks of %d tokens", gb(l.KVBytes), analysis.Grouped(l.Blocks()), l.BlockSize)
-	if p.scenario.Engine.NumGPUBlocksOverride != nil {
+	if p.Scenario.Engine.NumGPUBlocksOverride != nil {
 		used := float64(l.Blocks()) * float64(l.BlockSize) * float64(l.BytesPerToken)
 		kv = fmt.Sprintf("%.1f = %s blocks (given) of %d tokens, where %s are left", used/1e9, analysis.Grouped(l.Blocks()), l.BlockSize, gb(l.KVBytes))
 	}

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -12,35 +12,35 @@ import (
 	"servesim/sim/workload"
 )
 
-// lines says what ran, before the numbers that came of it: a line a part.
-func (r *result) lines() lines {
-	var l lines
-	r.plan.describe(&l)
+// Facts says what ran, before the numbers that came of it.
+func (r *Result) Facts() []Fact {
+	var l facts
+	r.Plan.describe(&l)
 	r.parts(&l)
-	if keys := r.plan.scenario.Transform.keys(); keys != "" {
+	if keys := r.Plan.Scenario.Transform.keys(); keys != "" {
 		l.item("Transform", "%s", keys)
 	}
-	for _, c := range r.counts {
+	for _, c := range r.Counts {
 		if c.N > 0 || strings.HasPrefix(c.What, "merge: ") {
 			l.item("", "%s: %s", c.What, analysis.Grouped(c.N))
 		}
 	}
-	for _, c := range traceCautions(r.traces) {
+	for _, c := range traceCautions(r.Traces) {
 		l.item("Caution", "%s", c)
 	}
-	if r.outside > 0 {
-		l.item("Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.outside)
+	if r.Outside > 0 {
+		l.item("Caution", "%.2g %% of the steps are outside the measurements that step times were fitted on", 100*r.Outside)
 	}
 	return l
 }
 
 // parts says of each part of the workload what it is and what was read of it: of
 // a drawn one that stands alone, describe has said it.
-func (r *result) parts(l *lines) {
-	all := r.plan.scenario.Workload.parts()
+func (r *Result) parts(l *facts) {
+	all := r.Plan.Scenario.Workload.Parts()
 	for i, p := range all {
 		name := p.name()
-		switch t := r.traces[i]; {
+		switch t := r.Traces[i]; {
 		case t != nil:
 			if i == 0 {
 				name = "Trace"
@@ -71,24 +71,31 @@ func traceCautions(traces []*workload.Report) []string {
 		analysis.Grouped(t.Hashed), analysis.Grouped(t.Kept), 100*float64(t.Hashed)/float64(t.Kept))}
 }
 
+// Facts says what p runs, before it does.
+func (p *Plan) Facts() []Fact {
+	var l facts
+	p.describe(&l)
+	return l
+}
+
 // describe says what a plan runs.
-func (p *plan) describe(l *lines) {
-	s := p.scenario
+func (p *Plan) describe(l *facts) {
+	s := p.Scenario
 	l.item("Scenario", "%s, seed %d", orElse(s.Name, "without a name"), *s.Seed)
 	if s.Workload.Trace == "" && len(s.Workload.Merge) == 0 {
 		l.item("Workload", "%s", drawn(&s.Workload.Spec))
 	}
 	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
-	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.machine.profile.Name, p.machine.model.Name, p.machine.weights, p.machine.kv)
+	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.Machine.Profile.Name, p.Machine.Model.Name, p.Machine.Weights, p.Machine.KV)
 	l.item("Memory", "%s", p.memory())
-	for _, c := range p.cautions() {
+	for _, c := range p.Cautions() {
 		l.item("Caution", "%s", c)
 	}
 }
 
 // limits names the options of the engine that shape a schedule.
-func (p *plan) limits() []string {
-	e := &p.scenario.Engine
+func (p *Plan) limits() []string {
+	e := &p.Scenario.Engine
 	chunked := "chunked prefill on"
 	if !*e.EnableChunkedPrefill {
 		chunked = "chunked prefill off"
@@ -164,12 +171,21 @@ func presetOf(s workload.Spec) string {
 	return ""
 }
 
-// lines are lines of text in the making.
-type lines []string
+// A Fact is something that a reader should know of what ran. One without a name
+// goes on from the one before.
+type Fact struct{ Name, Text string }
 
-// trace accounts for every row of a trace, in lines that begin with name; more
+// facts is a list of them in the making.
+type facts []Fact
+
+// item adds a fact.
+func (l *facts) item(name, format string, args ...any) {
+	*l = append(*l, Fact{name, fmt.Sprintf(format, args...)})
+}
+
+// trace accounts for every row of a trace, in facts of which the first is called name; more
 // ends the first of them.
-func (l *lines) trace(name string, t *workload.Report, more string) {
+func (l *facts) trace(name string, t *workload.Report, more string) {
 	rate := ""
 	if t.Span > 0 {
 		rate = " (" + perSecond(float64(t.Kept)/t.Span.Seconds()) + ")"
@@ -189,18 +205,4 @@ func (l *lines) trace(name string, t *workload.Report, more string) {
 	for _, n := range t.Notes {
 		l.item("", "%s", n)
 	}
-}
-
-// item adds a line that begins with a name, as report.Item does, not yet folded.
-func (l *lines) item(name, format string, args ...any) {
-	*l = append(*l, fmt.Sprintf("%-*s%s", report.Hang, name, fmt.Sprintf(format, args...)))
-}
-
-// folded returns the lines to print, each behind indent spaces.
-func (l lines) folded(indent int) string {
-	var b strings.Builder
-	for _, line := range l {
-		b.WriteString(report.Fold(strings.Repeat(" ", indent)+line, indent+report.Hang) + "\n")
-	}
-	return b.String()
 }

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 const maxLedgerBytes = 1_000_000_000_000_000
 
 // check returns the faults of the lines that m gives.
-func (m *memorySection) check() []strict.Fault {
+func (m *MemorySection) check() []strict.Fault {
 	var faults []strict.Fault
 	for _, line := range []struct {
 		key   string

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"crypto/sha256"
@@ -14,34 +14,34 @@ import (
 // schemaVersion is the version of scenario files that servesim reads.
 const schemaVersion = 1
 
-// A scenario is everything that a simulation's result follows from, as a TOML
+// A Scenario is everything that a simulation's result follows from, as a TOML
 // file says it. Absent keys are nil or zero; settling gives each its default.
-type scenario struct {
+type Scenario struct {
 	Schema    int64            `toml:"schema"`
 	Name      string           `toml:"name"`
 	Seed      *uint64          `toml:"seed"`
-	Workload  workloadSection  `toml:"workload"`
-	Transform transformSection `toml:"transform"`
-	Engine    engineSection    `toml:"engine"`
-	Hardware  hardwareSection  `toml:"hardware"`
-	Model     modelSection     `toml:"model"`
-	Memory    memorySection    `toml:"memory"`
-	Host      hostSection      `toml:"host"`
-	Network   networkSection   `toml:"network"`
-	Client    clientSection    `toml:"client"`
-	SLO       sloSection       `toml:"slo"`
-	Run       runSection       `toml:"run"`
+	Workload  WorkloadSection  `toml:"workload"`
+	Transform TransformSection `toml:"transform"`
+	Engine    EngineSection    `toml:"engine"`
+	Hardware  HardwareSection  `toml:"hardware"`
+	Model     ModelSection     `toml:"model"`
+	Memory    MemorySection    `toml:"memory"`
+	Host      HostSection      `toml:"host"`
+	Network   NetworkSection   `toml:"network"`
+	Client    ClientSection    `toml:"client"`
+	SLO       SLOSection       `toml:"slo"`
+	Run       RunSection       `toml:"run"`
 }
 
-// workloadSection says which requests arrive when.
-type workloadSection struct {
+// WorkloadSection says which requests arrive when.
+type WorkloadSection struct {
 	RequestsSection
 	// Merge is what is merged with these requests by time, each beginning at 0.
-	Merge []mergedSection `toml:"merge,tables"`
+	Merge []MergedSection `toml:"merge,tables"`
 }
 
-// mergedSection is a further workload that is merged with the main one.
-type mergedSection struct {
+// MergedSection is a further workload that is merged with the main one.
+type MergedSection struct {
 	RequestsSection
 	// Class labels all of its requests.
 	Class string `toml:"class"`
@@ -56,7 +56,7 @@ type RequestsSection struct {
 	// Format names the trace's format; absent, its content tells.
 	Format string `toml:"format"`
 	// Columns names the columns of a plain CSV trace.
-	Columns *columnsSection `toml:"columns"`
+	Columns *ColumnsSection `toml:"columns"`
 	// Sort puts rows in order of arrival first.
 	Sort bool `toml:"sort"`
 	// ZeroTokens is what becomes of rows without tokens.
@@ -67,8 +67,8 @@ type RequestsSection struct {
 	workload.Spec
 }
 
-// columnsSection is workload.Columns under the names of a scenario file.
-type columnsSection struct {
+// ColumnsSection is workload.Columns under the names of a scenario file.
+type ColumnsSection struct {
 	Arrival  string `toml:"arrival"`
 	Prompt   string `toml:"prompt"`
 	Output   string `toml:"output"`
@@ -79,8 +79,8 @@ type columnsSection struct {
 	Unit     string `toml:"unit"`
 }
 
-// hardwareSection is the machine of one engine.
-type hardwareSection struct {
+// HardwareSection is the machine of one engine.
+type HardwareSection struct {
 	// GPU is the name of a profile or the path of one.
 	GPU string `toml:"gpu"`
 	// TensorParallelSize is the number of GPUs that share each layer.
@@ -93,8 +93,8 @@ type hardwareSection struct {
 	DataParallelAttentionSize *int64 `toml:"data_parallel_attention_size"`
 }
 
-// modelSection is the model and its number formats.
-type modelSection struct {
+// ModelSection is the model and its number formats.
+type ModelSection struct {
 	// Name is the name of a model, or the path of its TOML or config.json.
 	Name string `toml:"name"`
 	// Dtype is the format of the weights, KVCacheDtype that of the KV cache.
@@ -102,29 +102,29 @@ type modelSection struct {
 	KVCacheDtype string `toml:"kv_cache_dtype"`
 }
 
-// networkSection is the time between the client and the engine's queue, and back.
-type networkSection struct {
+// NetworkSection is the time between the client and the engine's queue, and back.
+type NetworkSection struct {
 	Request  *workload.DelaySpec `toml:"request"`
 	Response *workload.DelaySpec `toml:"response"`
 }
 
-// clientSection is how clients behave.
-type clientSection struct {
+// ClientSection is how clients behave.
+type ClientSection struct {
 	// Timeout is how long a client waits for a whole answer.
 	Timeout *sim.Duration `toml:"timeout"`
 }
 
-// sloSection is what users must get.
-type sloSection struct {
+// SLOSection is what users must get.
+type SLOSection struct {
 	// Goodput is in the syntax of vLLM's --goodput, in milliseconds.
 	Goodput string `toml:"goodput"`
 	// MinGoodput is the least share of good requests, from 0 to 1, below which
-	// a run exits with exitSLO.
+	// the command that runs it says that the limit was missed.
 	MinGoodput *float64 `toml:"min_goodput"`
 }
 
-// runSection is about the simulation itself.
-type runSection struct {
+// RunSection is about the simulation itself.
+type RunSection struct {
 	// Horizon ends the run; requests still in the system are unfinished.
 	Horizon *sim.Duration `toml:"horizon"`
 	// AllowLivelock keeps a request that can never fit at the head of the queue,
@@ -133,15 +133,15 @@ type runSection struct {
 }
 
 // whole returns the scenario as the TOML file that reads back to it.
-func (s *scenario) whole() string { return strict.Encode(*s) }
+func (s *Scenario) whole() string { return strict.Encode(*s) }
 
-// hash returns the SHA-256 of the scenario's text, in which files count by
+// Hash returns the SHA-256 of the scenario's text, in which files count by
 // their names and not by their folders, so that it's the same on every machine.
-func (s *scenario) hash() string {
+func (s *Scenario) Hash() string {
 	c := *s
 	c.Workload.Merge = slices.Clone(c.Workload.Merge)
 	paths := []*string{&c.Hardware.GPU, &c.Model.Name}
-	for _, p := range c.Workload.parts() {
+	for _, p := range c.Workload.Parts() {
 		paths = append(paths, &p.Trace)
 	}
 	for _, path := range paths {

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	_ "embed"
@@ -52,13 +52,13 @@ func cutLast(key string) (table, last string, ok bool) {
 	return key[:max(i, 0)], key[i+1:], i >= 0
 }
 
-// listKeys lists the keys of a scenario: the kind of each, its unit, its default and
+// ListKeys lists the keys of a scenario: the kind of each, its unit, its default and
 // what it is.
-func listKeys() [][2]string {
+func ListKeys() [][2]string {
 	helps := keyHelps()
 	items := [][2]string{{"KEY", "KIND\tUNIT\tDEFAULT\tMEANING"}}
-	for _, key := range scenarioKeys() {
-		kind, _ := strict.KindOf(reflect.TypeFor[scenario](), key)
+	for _, key := range Keys() {
+		kind, _ := strict.KindOf(reflect.TypeFor[Scenario](), key)
 		h := helps[helpKey(key)]
 		items = append(items, [2]string{key, strings.Join([]string{kind, orElse(h.unit, "-"), orElse(h.def, "-"), h.meaning}, "\t")})
 	}

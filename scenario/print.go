@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"servesim/sim"
 )
 
-// text returns the scenario of a settled plan as a TOML file that runs the same.
+// Text returns the scenario of a settled plan as a TOML file that runs the same.
 // What was given stands as it was given. A default that follows from other keys
 // stands in a comment, so that it follows from them again if they change.
-func (p *plan) text() string {
-	s := *p.scenario
+func (p *Plan) Text() string {
+	s := *p.Scenario
 	s.Workload.Merge = slices.Clone(s.Workload.Merge)
-	for _, w := range s.Workload.parts() {
-		w.Preset = p.preset(w.key)
+	for _, w := range s.Workload.Parts() {
+		w.Preset = p.preset(w.Key)
 		if w.RatePerS != nil && w.Arrival != nil {
 			arrival := *w.Arrival
 			arrival.RatePerS = w.RatePerS // as it is drawn, so that only one rate is told
@@ -26,12 +26,12 @@ func (p *plan) text() string {
 	if s.Host.MixedStep == nil {
 		s.Host.MixedStep = new(sim.Duration)
 	}
-	s.Memory = memorySection{}
+	s.Memory = MemorySection{}
 	lines := map[string]**int64{
 		"weights": &s.Memory.Weights, "activations": &s.Memory.Activations, "context": &s.Memory.Context,
 		"collectives": &s.Memory.Collectives, "graphs": &s.Memory.Graphs,
 	}
-	for _, i := range p.ledger.Items {
+	for _, i := range p.Ledger.Items {
 		if line, ok := lines[i.Name]; ok {
 			*line = &i.Bytes
 		}
@@ -39,9 +39,13 @@ func (p *plan) text() string {
 	return strict.EncodeNoted(s, p.note)
 }
 
+// Given tells whether key was given to the scenario of p, in its file or by a
+// setting; it has its default otherwise.
+func (p *Plan) Given(key string) bool { return p.document.given(key) }
+
 // preset returns the name of the preset that the workload in table is drawn from,
 // or "".
-func (p *plan) preset(table string) string {
+func (p *Plan) preset(table string) string {
 	x, _ := p.document.value(table + ".preset")
 	name, _ := x.(string)
 	return name
@@ -49,8 +53,8 @@ func (p *plan) preset(table string) string {
 
 // note says what the value of key follows from, or nothing if it was given or has
 // a default that is always the same.
-func (p *plan) note(key string) string {
-	s := p.scenario
+func (p *Plan) note(key string) string {
+	s := p.Scenario
 	if p.document.given(key) {
 		return ""
 	}
@@ -63,7 +67,7 @@ func (p *plan) note(key string) string {
 	case key == "host.mixed_step":
 		return "default: what the fit has for a step with prompt tokens isn't applied"
 	case section == "host" && name != "engine":
-		return fmt.Sprintf("fitted for %s on %s", s.Host.Engine, p.machine.profile.Name)
+		return fmt.Sprintf("fitted for %s on %s", s.Host.Engine, p.Machine.Profile.Name)
 	case section == "memory":
 		return "computed"
 	case key == "network.request":
@@ -75,7 +79,7 @@ func (p *plan) note(key string) string {
 }
 
 // note says what the default of an option follows from.
-func (e *engineSection) note(option string) string {
+func (e *EngineSection) note(option string) string {
 	switch option {
 	case "max_num_batched_tokens", "max_num_seqs":
 		return "default of " + e.Policy + " on this device"

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// hostSection overrides what the host adds to each step. Absent keys have the
+// HostSection overrides what the host adds to each step. Absent keys have the
 // profile's values for the engine.
-type hostSection struct {
+type HostSection struct {
 	// Engine names the constants of the profile that the host times and the
 	// efficiencies come from.
 	Engine         string        `toml:"engine"`
@@ -23,22 +23,22 @@ type hostSection struct {
 	MixedStep      *sim.Duration `toml:"mixed_step"`
 }
 
-// A machine is what a scenario's hardware and model sections name.
-type machine struct {
-	profile *gpu.Profile
-	model   *gpu.Model
-	weights gpu.Format
-	kv      gpu.Format
+// A Machine is what a scenario's hardware and model sections name.
+type Machine struct {
+	Profile *gpu.Profile
+	Model   *gpu.Model
+	Weights gpu.Format
+	KV      gpu.Format
 }
 
 // settleMachine loads the profile and the model, and gives the absent keys of
 // the sections about them their defaults.
-func (s *scenario) settleMachine() (machine, []strict.Fault) {
-	var m machine
+func (s *Scenario) settleMachine() (Machine, []strict.Fault) {
+	var m Machine
 	var faults []strict.Fault
 	fault := func(key string, err error) {
 		if err != nil {
-			faults = append(faults, splitFault(key, err)...)
+			faults = append(faults, FaultsOf(key, err)...)
 		}
 	}
 	missing := func(key, value, names string) bool {
@@ -49,40 +49,40 @@ func (s *scenario) settleMachine() (machine, []strict.Fault) {
 	}
 	var err error
 	if !missing("hardware.gpu", s.Hardware.GPU, "one of "+strings.Join(gpu.ProfileNames(), ", ")+" or the path of a profile") {
-		m.profile, err = gpu.LoadProfile(s.Hardware.GPU)
+		m.Profile, err = gpu.LoadProfile(s.Hardware.GPU)
 		fault("hardware.gpu", err)
 	}
 	if !missing("model.name", s.Model.Name, "one of "+strings.Join(gpu.ModelNames(), ", ")+" or the path of a config.json") {
-		m.model, err = gpu.LoadModel(s.Model.Name)
+		m.Model, err = gpu.LoadModel(s.Model.Name)
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
-	if m.model != nil && s.Model.Dtype == "" {
-		if err := unmodelled(s.Model.Name, m.model.WeightFormat); err != nil {
+	if m.Model != nil && s.Model.Dtype == "" {
+		if err := unmodelled(s.Model.Name, m.Model.WeightFormat); err != nil {
 			fault("model.dtype", err)
 			s.Model.Dtype = string(gpu.BF16)
 		} else {
-			s.Model.Dtype = orElse(m.model.WeightFormat, string(gpu.BF16))
+			s.Model.Dtype = orElse(m.Model.WeightFormat, string(gpu.BF16))
 		}
 	}
 	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
-	m.weights, err = gpu.ParseFormat(s.Model.Dtype)
+	m.Weights, err = gpu.ParseFormat(s.Model.Dtype)
 	fault("model.dtype", err)
 	s.Model.KVCacheDtype = orElse(s.Model.KVCacheDtype, string(gpu.BF16))
-	m.kv, err = gpu.ParseFormat(s.Model.KVCacheDtype)
+	m.KV, err = gpu.ParseFormat(s.Model.KVCacheDtype)
 	fault("model.kv_cache_dtype", err)
-	if err == nil && m.kv != gpu.BF16 && m.kv != gpu.FP8 {
+	if err == nil && m.KV != gpu.BF16 && m.KV != gpu.FP8 {
 		fault("model.kv_cache_dtype", fmt.Errorf("found %q; the KV cache is bf16 or fp8", s.Model.KVCacheDtype))
 	}
 	s.Host.Engine = orElse(s.Host.Engine, "vllm")
-	if m.profile == nil || m.model == nil {
+	if m.Profile == nil || m.Model == nil {
 		return m, faults
 	}
-	return m, append(faults, s.settleHost(m.profile)...)
+	return m, append(faults, s.settleHost(m.Profile)...)
 }
 
 // settleHost gives the absent host times the profile's values.
-func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
+func (s *Scenario) settleHost(p *gpu.Profile) []strict.Fault {
 	e, ok := p.Engine[s.Host.Engine]
 	if !ok {
 		names := sortedKeys(p.Engine)
@@ -99,31 +99,43 @@ func (s *scenario) settleHost(p *gpu.Profile) []strict.Fault {
 }
 
 // device describes the GPU to the defaults of an engine version.
-func (m machine) device() scheduler.Device {
-	return scheduler.Device{Name: m.profile.Name, MemoryBytes: m.profile.Datasheet.HBMBytes}
+func (m Machine) device() scheduler.Device {
+	return scheduler.Device{Name: m.Profile.Name, MemoryBytes: m.Profile.Datasheet.HBMBytes}
 }
 
 // setup returns what step times and memory depend on, of a settled scenario.
-func (s *scenario) setup(m machine) gpu.Setup {
+func (s *Scenario) setup(m Machine) gpu.Setup {
 	return gpu.Setup{
-		Profile: m.profile, Model: m.model, TP: int(*s.Hardware.TensorParallelSize),
+		Profile: m.Profile, Model: m.Model, TP: int(*s.Hardware.TensorParallelSize),
 		EP: int(value(s.Hardware.ExpertParallelSize)), DPAttention: int(value(s.Hardware.DataParallelAttentionSize)),
-		Weights: m.weights, KV: m.kv, Engine: s.Host.Engine,
+		Weights: m.Weights, KV: m.KV, Engine: s.Host.Engine,
 		Async: value(s.Engine.AsyncScheduling),
 		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},
 	}
 }
 
-// splitFault makes a fault of each of the errors that err joins. One that
+// Layout settles what step times and memory depend on, under version p of the
+// engine, and returns it or the faults of what is given of it. The other sections
+// of s may be empty.
+func (s *Scenario) Layout(p scheduler.Preset) (gpu.Setup, []strict.Fault) {
+	m, faults := s.settleMachine()
+	if len(faults) > 0 {
+		return gpu.Setup{}, faults
+	}
+	s.Engine.settle(p, m.device(), int32(m.Model.MaxContextTokens))
+	return s.setup(m), s.Engine.check(p)
+}
+
+// FaultsOf makes a fault of each of the errors that err joins. One that
 // names the file it is about says enough about where.
-func splitFault(key string, err error) []strict.Fault {
+func FaultsOf(key string, err error) []strict.Fault {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
 		return []strict.Fault{{Key: key, Text: err.Error()}}
 	}
 	var faults []strict.Fault
 	for _, e := range joined.Unwrap() {
-		faults = append(faults, splitFault(key, e)...)
+		faults = append(faults, FaultsOf(key, e)...)
 	}
 	return faults
 }

@@ -1,7 +1,8 @@
-package main
+package scenario
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,32 +16,41 @@ import (
 	"servesim/sim/workload"
 )
 
-// defaultScenario is what a command without a scenario file simulates.
+// defaultText is what a command without a scenario file simulates.
 //
 //go:embed default.toml
-var defaultScenario string
+var defaultText string
+
+// Default returns the text of the scenario that a Source without a path names.
+func Default() string { return defaultText }
 
 // defaultName stands for the embedded scenario in messages.
 const defaultName = "the default scenario"
 
-// stdinPath is the path that stands for standard input.
-const stdinPath = "-"
+// StdinPath is the path that stands for standard input.
+const StdinPath = "-"
 
-// stdinName is what messages call it.
-const stdinName = "standard input"
+// StdinName is what messages call it.
+const StdinName = "standard input"
 
-// A source is where a scenario comes from: a file, and what the command line
-// changes in it.
-type source struct {
-	path     string // "" is the embedded scenario
-	settings []setting
-	command  string // that named it, for messages
+// A Source is where a scenario comes from: a file, and settings that change keys
+// of it.
+type Source struct {
+	// Path is where the scenario is: "" is the embedded one, StdinPath standard input.
+	Path string
+	// Content is the text of the scenario, if it isn't to be read from Path, which
+	// then only names it and the folder that its paths are from.
+	Content string
+	// Settings change it, in order.
+	Settings []Setting
+	Command  string    // that named it, for messages
+	Stdin    io.Reader // standard input, nil if there is none
 }
 
-// with returns src with more settings, which must not undo its own.
-func (src source) with(more []setting) (source, error) {
-	src.settings = append(src.settings[:len(src.settings):len(src.settings)], more...)
-	return src, conflicts(src.settings)
+// With returns src with more settings, which must not undo its own.
+func (src Source) With(more []Setting) (Source, error) {
+	src.Settings = append(src.Settings[:len(src.Settings):len(src.Settings)], more...)
+	return src, Conflicts(src.Settings)
 }
 
 // A document is a scenario's tree of values and where each was written.
@@ -111,24 +121,24 @@ func tables(x any) []map[string]any {
 
 // load reads a scenario, applies the command line to it and decodes it. The
 // faults are those of its keys and of their kinds.
-func load(e env, src source) (*scenario, *document, []strict.Fault) {
-	file, text, err := readScenario(e, src.path)
+func load(src Source) (*Scenario, *document, []strict.Fault) {
+	file, text, err := src.read()
 	if err != nil {
 		return nil, nil, []strict.Fault{{Text: err.Error()}}
 	}
 	tree, err := strict.Parse(file, text)
 	if err != nil {
-		return nil, nil, []strict.Fault{notScenario(src.path, err.(strict.Fault))}
+		return nil, nil, []strict.Fault{notScenario(src.Path, err.(strict.Fault))}
 	}
 	d := &document{tree: tree, at: strict.Where(file, text), flags: map[string]string{}}
 	if f, ok := strict.Schema(tree, schemaVersion, d.at); !ok {
 		return nil, d, []strict.Fault{f}
 	}
-	d.rebase(filepath.Dir(src.path))
+	d.rebase(filepath.Dir(src.Path))
 	d.apply(src)
-	var s scenario
+	var s Scenario
 	faults := strict.Decode(tree, &s, d.where)
-	if src.path == "" {
+	if src.Path == "" {
 		faults = append(faults, d.leaks(src)...)
 	}
 	return &s, d, faults
@@ -137,12 +147,12 @@ func load(e env, src source) (*scenario, *document, []strict.Fault) {
 // leaks returns a fault if the command line puts another model in the place of
 // that of the default scenario and would serve it in the same way without saying
 // so: on as many GPUs, in the same format.
-func (d *document) leaks(src source) []strict.Fault {
+func (d *document) leaks(src Source) []strict.Fault {
 	const tp, dtype = "hardware.tensor_parallel_size", "model.dtype"
 	flag, replaced := d.flag("model.name")
 	_, givenTP := d.flag(tp)
 	_, givenDtype := d.flag(dtype)
-	base, _ := strict.Parse(defaultName, defaultScenario)
+	base, _ := strict.Parse(defaultName, defaultText)
 	hardware, model := base["hardware"].(map[string]any), base["model"].(map[string]any)
 	if now, ok := d.tree["model"].(map[string]any); ok {
 		name, _ := now["name"].(string)
@@ -160,12 +170,12 @@ func (d *document) leaks(src source) []strict.Fault {
 	}
 	return []strict.Fault{{Where: flag, Key: "model.name", Text: fmt.Sprintf(
 		"without a scenario file it would run with %s, which the default scenario has for %s; say how this model is served, such as: %s%s",
-		strings.Join(lent, " and "), model["name"], src.command, strings.Join(add, ""))}}
+		strings.Join(lent, " and "), model["name"], src.Command, strings.Join(add, ""))}}
 }
 
 // notScenario says of a file that isn't TOML if it is a trace.
 func notScenario(path string, f strict.Fault) strict.Fault {
-	if path == "" || path == stdinPath {
+	if path == "" || path == StdinPath {
 		return f
 	}
 	t, err := workload.Open(path, workload.Options{})
@@ -181,26 +191,30 @@ func notScenario(path string, f strict.Fault) strict.Fault {
 
 // traceName is the name of a scenario that replays the trace at path.
 func traceName(path string) string {
-	if path == stdinPath {
-		return stdinName
+	if path == StdinPath {
+		return StdinName
 	}
 	return filepath.Base(path)
 }
 
-// readScenario returns the text of a scenario and the name to call it by.
-func readScenario(e env, path string) (file, text string, err error) {
-	switch path {
-	case "":
-		return defaultName, defaultScenario, nil
-	case stdinPath:
-		b, err := io.ReadAll(e.stdin)
-		return stdinName, string(b), err
+// read returns the text of the scenario and the name to call it by.
+func (src Source) read() (file, text string, err error) {
+	switch path := src.Path; {
+	case src.Content != "":
+		return path, src.Content, nil
+	case path == "":
+		return defaultName, defaultText, nil
+	case path == StdinPath && src.Stdin == nil:
+		return StdinName, "", errors.New(StdinName + " isn't there to read a scenario from")
+	case path == StdinPath:
+		b, err := io.ReadAll(src.Stdin)
+		return StdinName, string(b), err
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(src.Path)
 	if err != nil {
-		return path, "", fmt.Errorf("%w; give the path of a scenario file, or none for the default scenario", err)
+		return src.Path, "", fmt.Errorf("%w; give the path of a scenario file, or none for the default scenario", err)
 	}
-	return path, string(b), nil
+	return src.Path, string(b), nil
 }
 
 // rebase makes the paths of a scenario file in folder dir, which are from
@@ -214,7 +228,7 @@ func (d *document) rebase(dir string) {
 		return table
 	}
 	change := func(table map[string]any, key string, rebased func(dir, path string) string) {
-		if p, ok := table[key].(string); ok && p != "" && p != stdinPath {
+		if p, ok := table[key].(string); ok && p != "" && p != StdinPath {
 			table[key] = rebased(dir, p)
 		}
 	}
@@ -233,17 +247,17 @@ func (d *document) rebase(dir string) {
 // apply changes the tree as the command line says. A trace takes the place of
 // the whole workload, for what the file says of the old one wouldn't fit, and
 // gives the scenario its name, for the old one may describe the old workload.
-func (d *document) apply(src source) {
-	for _, s := range src.settings {
-		if path, ok := s.value.(string); ok && s.replay {
+func (d *document) apply(src Source) {
+	for _, s := range src.Settings {
+		if path, ok := s.Value.(string); ok && s.Replay {
 			d.tree["name"] = traceName(path)
 			d.tree["workload"] = map[string]any{}
 			d.flags["name"], d.flags["workload"] = s.String(), s.String()
 		}
 	}
-	for _, s := range src.settings {
-		put(d.tree, s.key, s.value)
-		d.flags[s.key] = s.String()
+	for _, s := range src.Settings {
+		put(d.tree, s.Key, s.Value)
+		d.flags[s.Key] = s.String()
 	}
 	d.constants()
 }

@@ -1,9 +1,10 @@
-package main
+package scenario
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -18,28 +19,30 @@ import (
 	"servesim/sim/workload"
 )
 
-// A plan is a scenario with every default written out, and what it names loaded
+// A Plan is a scenario with every default written out, and what it names loaded
 // and checked. A plan can run.
-type plan struct {
-	scenario *scenario
+type Plan struct {
+	Scenario *Scenario // settled; changing it changes nothing of the rest
+	Machine  Machine
+	Cost     *gpu.StepTime    // of each step
+	Ledger   *gpu.Ledger      // of each GPU's memory
+	Config   scheduler.Config // with the blocks that the ledger leaves
+	Goodput  analysis.Goodput // no limits if the scenario has none
+	Request  workload.Delay   // from the client to the queue
+	Response workload.Delay   // and back
+
 	document *document // what of the scenario was given
-	machine  machine
-	cost     *gpu.StepTime
-	ledger   *gpu.Ledger
-	config   scheduler.Config
-	goodput  analysis.Goodput
-	request  workload.Delay
-	response workload.Delay
+	stdin    io.Reader // what a trace from standard input is read from
 }
 
-// newPlan reads the scenario that src names and settles it. The error is a
-// usageError of every fault, a line each.
-func newPlan(e env, src source) (*plan, error) {
-	s, d, faults := load(e, src)
+// Load reads the scenario that src names and settles it. The error is a
+// UsageError of every fault, a line each.
+func Load(src Source) (*Plan, error) {
+	s, d, faults := load(src)
 	if s == nil {
-		return nil, faultsError(faults)
+		return nil, FaultsError(faults)
 	}
-	p := &plan{scenario: s, document: d}
+	p := &Plan{Scenario: s, document: d, stdin: src.Stdin}
 	all := faults
 	for _, f := range p.settle() {
 		if !told(faults, f.Key) {
@@ -48,7 +51,7 @@ func newPlan(e env, src source) (*plan, error) {
 	}
 	if len(all) > 0 {
 		slices.SortStableFunc(all, func(a, b strict.Fault) int { return cmp.Compare(lineOf(a), lineOf(b)) })
-		return nil, faultsError(all)
+		return nil, FaultsError(all)
 	}
 	return p, nil
 }
@@ -91,8 +94,8 @@ func told(faults []strict.Fault, key string) bool {
 
 // settle gives every absent key its default and returns the faults of what the
 // keys say.
-func (p *plan) settle() []strict.Fault {
-	s := p.scenario
+func (p *Plan) settle() []strict.Fault {
+	s := p.Scenario
 	settle(&s.Seed, 1)
 	var faults []strict.Fault
 	add := func(more []strict.Fault) { faults = append(faults, more...) }
@@ -100,7 +103,7 @@ func (p *plan) settle() []strict.Fault {
 	add(s.Transform.check())
 	add(p.settleSLO())
 	var more []strict.Fault
-	p.machine, more = s.settleMachine()
+	p.Machine, more = s.settleMachine()
 	add(more)
 	add(p.settleEngine(len(more) == 0))
 	add(p.settleNetwork())
@@ -110,41 +113,41 @@ func (p *plan) settle() []strict.Fault {
 
 // settleEngine settles the engine's options, which need the machine, and joins
 // both to a cost model and a scheduler's configuration if the machine is sound.
-func (p *plan) settleEngine(sound bool) []strict.Fault {
-	s := p.scenario
+func (p *Plan) settleEngine(sound bool) []strict.Fault {
+	s := p.Scenario
 	if s.Engine.Policy == "" {
-		return []strict.Fault{{Key: "engine.policy", Text: "missing; give one of " + strings.Join(policyNames(), ", ")}}
+		return []strict.Fault{{Key: "engine.policy", Text: "missing; give one of " + strings.Join(PolicyNames(), ", ")}}
 	}
 	preset, err := scheduler.FindPreset(s.Engine.Policy)
 	if err != nil {
-		return []strict.Fault{{Key: "engine.policy", Text: unknownName("engine version", s.Engine.Policy, policyNames())}}
+		return []strict.Fault{{Key: "engine.policy", Text: UnknownName("engine version", s.Engine.Policy, PolicyNames())}}
 	}
 	faults := s.Engine.lacking(preset)
 	if !sound || len(faults) > 0 {
 		return faults
 	}
-	s.Engine.settle(preset, p.machine.device(), int32(p.machine.model.MaxContextTokens))
+	s.Engine.settle(preset, p.Machine.device(), int32(p.Machine.Model.MaxContextTokens))
 	// Two blocks stand for those that the memory is yet to give.
-	p.config = s.Engine.config(preset, 2)
-	faults = p.causes(append(s.Engine.check(preset), keyedFaults("engine", p.config.Check())...))
+	p.Config = s.Engine.config(preset, 2)
+	faults = p.causes(append(s.Engine.check(preset), keyedFaults("engine", p.Config.Check())...))
 	faults = append(faults, s.Memory.check()...)
 	if len(faults) > 0 {
 		return faults
 	}
-	if p.cost, err = gpu.NewCost(s.setup(p.machine)); err != nil {
+	if p.Cost, err = gpu.NewCost(s.setup(p.Machine)); err != nil {
 		return setupFaults(err)
 	}
-	if p.ledger, faults = s.ledger(p.machine); len(faults) > 0 {
+	if p.Ledger, faults = s.ledger(p.Machine); len(faults) > 0 {
 		return faults
 	}
-	p.config.NumGPUBlocks = p.ledger.Blocks()
-	p.config.AllowLivelock = s.Run.AllowLivelock
-	return keyedFaults("engine", p.config.Check())
+	p.Config.NumGPUBlocks = p.Ledger.Blocks()
+	p.Config.AllowLivelock = s.Run.AllowLivelock
+	return keyedFaults("engine", p.Config.Check())
 }
 
 // causes returns those of faults that are about what was given; if there are none,
 // all of them. A default that follows from a wrong option is wrong only for that.
-func (p *plan) causes(faults []strict.Fault) []strict.Fault {
+func (p *Plan) causes(faults []strict.Fault) []strict.Fault {
 	given := slices.DeleteFunc(slices.Clone(faults), func(f strict.Fault) bool { return !p.document.given(f.Key) })
 	if len(given) > 0 {
 		return given
@@ -175,8 +178,8 @@ func setupFaults(err error) []strict.Fault {
 }
 
 // settleSLO reads the limits.
-func (p *plan) settleSLO() []strict.Fault {
-	slo := &p.scenario.SLO
+func (p *Plan) settleSLO() []strict.Fault {
+	slo := &p.Scenario.SLO
 	var faults []strict.Fault
 	if m := slo.MinGoodput; m != nil {
 		if !(*m >= 0 && *m <= 1) {
@@ -190,11 +193,11 @@ func (p *plan) settleSLO() []strict.Fault {
 		return faults
 	}
 	var err error
-	p.goodput, err = analysis.ParseGoodput(strings.Fields(slo.Goodput)...)
+	p.Goodput, err = analysis.ParseGoodput(strings.Fields(slo.Goodput)...)
 	if err != nil {
 		return append(faults, strict.Fault{Key: "slo.goodput", Text: err.Error()})
 	}
-	slo.Goodput = p.goodput.String()
+	slo.Goodput = p.Goodput.String()
 	return faults
 }
 
@@ -206,8 +209,8 @@ func (p *plan) settleSLO() []strict.Fault {
 const defaultRequest = 10 * sim.Millisecond
 
 // settleNetwork gives absent delays their defaults.
-func (p *plan) settleNetwork() []strict.Fault {
-	n := &p.scenario.Network
+func (p *Plan) settleNetwork() []strict.Fault {
+	n := &p.Scenario.Network
 	constant := func(d sim.Duration) *workload.DelaySpec {
 		return &workload.DelaySpec{Dist: "constant", Value: &d}
 	}
@@ -223,13 +226,13 @@ func (p *plan) settleNetwork() []strict.Fault {
 		return faults
 	}
 	var bad, worse error
-	p.request, bad = n.Request.Delay()
-	p.response, worse = n.Response.Delay()
+	p.Request, bad = n.Request.Delay()
+	p.Response, worse = n.Response.Delay()
 	return specFaults("network", compact(bad, worse))
 }
 
 // checkTimes checks the durations that the sections client and run give.
-func (s *scenario) checkTimes() []strict.Fault {
+func (s *Scenario) checkTimes() []strict.Fault {
 	var faults []strict.Fault
 	for _, t := range []struct {
 		key string
@@ -250,7 +253,7 @@ func keyedFaults(section string, err error) []strict.Fault {
 	if err == nil {
 		return nil
 	}
-	faults := splitFault(section, err)
+	faults := FaultsOf(section, err)
 	for i, f := range faults {
 		if key, text, ok := strings.Cut(f.Text, ": "); ok && !strings.Contains(key, " ") {
 			faults[i].Key, faults[i].Text = section+"."+key, text

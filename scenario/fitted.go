@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// cautions returns what a reader of the results of p should know of its machine.
-func (p *plan) cautions() []string {
-	list := slices.Clone(p.cost.Caveats())
-	says := p.machine.model.WeightFormat
-	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.machine.weights) {
-		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.scenario.Model.Name, says, p.machine.weights))
+// Cautions returns what a reader of the results of p should know of its machine.
+func (p *Plan) Cautions() []string {
+	list := slices.Clone(p.Cost.Caveats())
+	says := p.Machine.Model.WeightFormat
+	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.Machine.Weights) {
+		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.Scenario.Model.Name, says, p.Machine.Weights))
 	}
-	if engine := p.scenario.Host.Engine; value(p.scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") {
+	if engine := p.Scenario.Host.Engine; value(p.Scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") {
 		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
 	}
-	if p.ledger.Hybrid != nil && p.config.Policy != scheduler.VLLMV0 {
+	if p.Ledger.Hybrid != nil && p.Config.Policy != scheduler.VLLMV0 {
 		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
 	}
 	return list
@@ -37,14 +37,14 @@ func unmodelled(name, format string) error {
 	return fmt.Errorf("missing, and %s says %s, which is not modelled; say which format is to run in its place, such as dtype = \"bf16\"", name, format)
 }
 
-// fittedCaution says, of plans that are compared, if what their engines add to the
+// FittedCaution says, of plans that are compared, if what their engines add to the
 // GPU's operators comes from different fits, or "". labels are their names.
-func fittedCaution(plans []*plan, labels []string) string {
+func FittedCaution(plans []*Plan, labels []string) string {
 	differ := false
 	var parts []string
 	for i, p := range plans {
 		differ = differ || p.overheads() != plans[0].overheads()
-		h := p.scenario.Host
+		h := p.Scenario.Host
 		parts = append(parts, fmt.Sprintf("%.3g us a step and %.3g us a sequence (%s)", h.Base.Seconds()*1e6, h.PerSeq.Seconds()*1e6, labels[i]))
 	}
 	if !differ {
@@ -56,8 +56,8 @@ func fittedCaution(plans []*plan, labels []string) string {
 
 // overheads returns what the engine of p adds to the operators: the constants of its
 // fit without those that aren't applied.
-func (p *plan) overheads() gpu.Engine {
-	e := p.machine.profile.Engine[p.scenario.Host.Engine]
+func (p *Plan) overheads() gpu.Engine {
+	e := p.Machine.Profile.Engine[p.Scenario.Host.Engine]
 	e.Version, e.MixedStepS, e.RequestS = "", 0, 0
 	return e
 }

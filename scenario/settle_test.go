@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"strings"
@@ -12,18 +12,39 @@ import (
 	"pgregory.net/rapid"
 )
 
+// small is a scenario that runs in no time.
+const small = `schema = 1
+name = "small"
+seed = 3
+
+[workload]
+requests = 20
+arrival = { process = "poisson", rate_per_s = 4 }
+prompt = { dist = "constant", value = 1000 }
+output = { dist = "constant", value = 20 }
+
+[engine]
+policy = "vllm@0.20"
+
+[hardware]
+gpu = "h100"
+
+[model]
+name = "Llama-3.1-8B"
+`
+
 // planOf settles a scenario text with settings, which must be without fault.
-func planOf(t *testing.T, text string, sets ...string) *plan {
+func planOf(t *testing.T, text string, sets ...string) *Plan {
 	t.Helper()
-	src := source{path: stdinPath}
+	src := Source{Path: StdinPath, Stdin: strings.NewReader(text)}
 	for _, one := range sets {
-		s, err := parseSetting(one)
+		s, err := ParseSetting(one)
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.settings = append(src.settings, s)
+		src.Settings = append(src.Settings, s)
 	}
-	p, err := newPlan(env{stdin: strings.NewReader(text)}, src)
+	p, err := Load(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +53,7 @@ func planOf(t *testing.T, text string, sets ...string) *plan {
 
 // TestEveryEngineOptionReachesTheScheduler sets each option to what no default is.
 func TestEveryEngineOptionReachesTheScheduler(t *testing.T) {
-	base := planOf(t, small, "policy=vllm@main").config
+	base := planOf(t, small, "policy=vllm@main").Config
 	for set, want := range map[string]func(*scheduler.Config){
 		"max_num_batched_tokens=4096":      func(c *scheduler.Config) { c.MaxNumBatchedTokens = 4096 },
 		"max_num_seqs=77":                  func(c *scheduler.Config) { c.MaxNumSeqs = 77 },
@@ -45,7 +66,7 @@ func TestEveryEngineOptionReachesTheScheduler(t *testing.T) {
 		"watermark=0.25":                   func(c *scheduler.Config) { c.Watermark = 0.25 },
 		"scheduler_reserve_full_isl=false": func(c *scheduler.Config) { c.ReserveFullISL = false },
 	} {
-		got := planOf(t, small, "policy=vllm@main", set).config
+		got := planOf(t, small, "policy=vllm@main", set).Config
 		wanted := base
 		want(&wanted)
 		if !strings.HasPrefix(set, "num_gpu_blocks_override") {
@@ -55,7 +76,7 @@ func TestEveryEngineOptionReachesTheScheduler(t *testing.T) {
 			t.Errorf("%s: %s", set, diff)
 		}
 	}
-	v0 := planOf(t, small, "policy=vllm@0.8-v0", "enable_chunked_prefill=true", "max_num_partial_prefills=3", "max_long_partial_prefills=2").config
+	v0 := planOf(t, small, "policy=vllm@0.8-v0", "enable_chunked_prefill=true", "max_num_partial_prefills=3", "max_long_partial_prefills=2").Config
 	if v0.MaxNumPartialPrefills != 3 || v0.MaxLongPartialPrefills != 2 || !v0.EnableChunkedPrefill {
 		t.Errorf("the V0 options give %+v", v0)
 	}
@@ -66,7 +87,7 @@ func TestHostOverridesReachStepTimes(t *testing.T) {
 	work := gpu.Work{DecodeSeqs: 3, DecodeKV: 3000, Samples: 3}
 	off := planOf(t, small, "async_scheduling=false", "host.base=1ms", "host.per_seq=0s")
 	on := planOf(t, small, "async_scheduling=false", "host.base=2ms", "host.per_seq=0s")
-	if d := on.cost.Step(work) - off.cost.Step(work); d.String() != "1ms" {
+	if d := on.Cost.Step(work) - off.Cost.Step(work); d.String() != "1ms" {
 		t.Errorf("a millisecond of host time makes a step %v longer", d)
 	}
 }
@@ -74,7 +95,7 @@ func TestHostOverridesReachStepTimes(t *testing.T) {
 // TestExtrapolationCountsSteps holds that counting a run of steps at once gives
 // what counting them one by one does.
 func TestExtrapolationCountsSteps(t *testing.T) {
-	cost := planOf(t, small).cost
+	cost := planOf(t, small).Cost
 	rapid.Check(t, func(t *rapid.T) {
 		run := observe.StepRun{Steps: 1, Decodes: rapid.Int32Range(0, 600).Draw(t, "decodes")}
 		if run.Decodes > 0 {
@@ -107,12 +128,12 @@ func TestExtrapolationCountsSteps(t *testing.T) {
 func TestHashIsTheScenarios(t *testing.T) {
 	text := strings.Replace(small, "requests = 20\n", "trace = \"a/t.csv\"\n", 1)
 	text = text[:strings.Index(text, "arrival = {")] + text[strings.Index(text, "[engine]"):]
-	a := planOf(t, text).scenario.hash()
-	if b := planOf(t, strings.Replace(text, "a/t.csv", "b/c/t.csv", 1)).scenario.hash(); a != b {
+	a := planOf(t, text).Scenario.Hash()
+	if b := planOf(t, strings.Replace(text, "a/t.csv", "b/c/t.csv", 1)).Scenario.Hash(); a != b {
 		t.Errorf("the folder of the trace changes the hash from %s to %s", a, b)
 	}
 	for _, change := range []string{"seed=4", "policy=vllm@0.11", "rate=2.0", "timeout=1s"} {
-		if b := planOf(t, text, change).scenario.hash(); a == b {
+		if b := planOf(t, text, change).Scenario.Hash(); a == b {
 			t.Errorf("%s doesn't change the hash", change)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// engineSection is the engine's version and its options, under vLLM's own
+// EngineSection is the engine's version and its options, under vLLM's own
 // names. An option that is absent has the version's default, which --print
 // writes out.
-type engineSection struct {
+type EngineSection struct {
 	// Policy is a name of scheduler.Presets.
 	Policy                    string   `toml:"policy"`
 	MaxNumBatchedTokens       *int32   `toml:"max_num_batched_tokens"`
@@ -33,7 +33,7 @@ type engineSection struct {
 
 // settle gives every absent option that version p has its default, for device d
 // and a model of modelLen tokens.
-func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen int32) {
+func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen int32) {
 	c := p.Config
 	settle(&e.MaxModelLen, modelLen)
 	settle(&e.EnableChunkedPrefill, p.ChunkedPrefill(*e.MaxModelLen))
@@ -60,7 +60,7 @@ func (e *engineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 
 // check returns the faults of settled options that version p of vLLM refuses at
 // its start.
-func (e *engineSection) check(p scheduler.Preset) []strict.Fault {
+func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	var faults []strict.Fault
 	fault := func(option, format string, args ...any) {
 		faults = append(faults, strict.Fault{Key: "engine." + option, Text: fmt.Sprintf(format, args...)})
@@ -86,7 +86,7 @@ func (e *engineSection) check(p scheduler.Preset) []strict.Fault {
 }
 
 // lacking returns a fault for each option of e that version p doesn't have.
-func (e *engineSection) lacking(p scheduler.Preset) []strict.Fault {
+func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 	var faults []strict.Fault
 	lacks := func(set, has bool, option, which string) {
 		if set && !has {
@@ -107,7 +107,7 @@ func (e *engineSection) lacking(p scheduler.Preset) []strict.Fault {
 
 // config returns the scheduler's configuration that a settled e describes, with
 // the number of KV blocks given.
-func (e *engineSection) config(p scheduler.Preset, blocks int64) scheduler.Config {
+func (e *EngineSection) config(p scheduler.Preset, blocks int64) scheduler.Config {
 	c := p.Config
 	c.MaxNumBatchedTokens = *e.MaxNumBatchedTokens
 	c.MaxNumSeqs = *e.MaxNumSeqs
@@ -136,8 +136,8 @@ func versionsWith(has func(scheduler.Preset) bool) string {
 	return strings.Join(names, ", ")
 }
 
-// policyNames lists the engine versions.
-func policyNames() []string {
+// PolicyNames lists the engine versions.
+func PolicyNames() []string {
 	var names []string
 	for _, p := range scheduler.Presets() {
 		names = append(names, p.Name)
@@ -145,8 +145,8 @@ func policyNames() []string {
 	return names
 }
 
-// unknownName says that word isn't the name of a kind of thing, and what is.
-func unknownName(kind, word string, names []string) string {
+// UnknownName says that word isn't the name of a kind of thing, and what is.
+func UnknownName(kind, word string, names []string) string {
 	return fmt.Sprintf("unknown %s %q; %s", kind, word, strict.Unlike(word, names))
 }
 

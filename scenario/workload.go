@@ -1,7 +1,8 @@
-package main
+package scenario
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,9 +14,9 @@ import (
 
 // settleWorkload checks what a workload says and replaces presets by what they
 // stand for.
-func (s *scenario) settleWorkload() []strict.Fault {
+func (s *Scenario) settleWorkload() []strict.Fault {
 	var faults []strict.Fault
-	for _, p := range s.Workload.parts() {
+	for _, p := range s.Workload.Parts() {
 		faults = append(faults, p.settle()...)
 	}
 	faults = append(faults, s.Workload.checkMerge()...)
@@ -23,14 +24,14 @@ func (s *scenario) settleWorkload() []strict.Fault {
 }
 
 // checkStdin returns a fault for each trace that would read standard input again.
-func (s *scenario) checkStdin() []strict.Fault {
+func (s *Scenario) checkStdin() []strict.Fault {
 	var faults []strict.Fault
 	reader := ""
-	for _, p := range s.Workload.parts() {
-		if p.Trace != stdinPath {
+	for _, p := range s.Workload.Parts() {
+		if p.Trace != StdinPath {
 			continue
 		}
-		key := p.key + ".trace"
+		key := p.Key + ".trace"
 		if reader != "" {
 			faults = append(faults, strict.Fault{Key: key, Text: "is standard input, which can be read only once and which " + reader + " reads; write it to a file first"})
 		} else if value(s.Transform.Rate) > 1 {
@@ -42,45 +43,45 @@ func (s *scenario) checkStdin() []strict.Fault {
 }
 
 // settle is settleWorkload for one of the workloads.
-func (p part) settle() []strict.Fault {
+func (p Part) settle() []strict.Fault {
 	if p.Trace != "" {
 		return p.checkTrace()
 	}
 	if reflect.ValueOf(*p.RequestsSection).IsZero() {
-		return []strict.Fault{{Key: p.key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
+		return []strict.Fault{{Key: p.Key, Text: "missing; give a trace, a preset (" + strings.Join(PresetNames(), ", ") + "), or arrival, prompt and output"}}
 	}
 	var faults []strict.Fault
 	for _, key := range p.traceKeys() {
-		faults = append(faults, strict.Fault{Key: p.key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
+		faults = append(faults, strict.Fault{Key: p.Key + "." + key, Text: "says how to read a trace, but there is none; give trace, or take the line out"})
 	}
 	spec, err := p.Spec.Resolve()
 	if err != nil {
-		return append(append(faults, specFaults(p.key, []error{err})...), p.withoutPreset()...)
+		return append(append(faults, specFaults(p.Key, []error{err})...), p.withoutPreset()...)
 	}
 	p.Spec = spec
-	return append(faults, specFaults(p.key, spec.Check())...)
+	return append(faults, specFaults(p.Key, spec.Check())...)
 }
 
 // withoutPreset returns the faults that the workload has whatever its preset is:
 // those of what it gives, not of what is missing.
-func (p part) withoutPreset() []strict.Fault {
+func (p Part) withoutPreset() []strict.Fault {
 	spec := p.Spec
 	spec.Preset = ""
-	return slices.DeleteFunc(specFaults(p.key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
+	return slices.DeleteFunc(specFaults(p.Key, spec.Check()), func(f strict.Fault) bool { return strings.HasPrefix(f.Text, "missing") })
 }
 
 // checkTrace checks the keys that go with a trace.
-func (p part) checkTrace() []strict.Fault {
+func (p Part) checkTrace() []strict.Fault {
 	var faults []strict.Fault
 	v := reflect.ValueOf(p.Spec)
 	for i := range v.NumField() {
 		if !v.Field(i).IsZero() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			faults = append(faults, strict.Fault{Key: p.key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
+			faults = append(faults, strict.Fault{Key: p.Key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
 		}
 	}
-	if p.Format != "" && !slices.Contains(formatNames(), p.Format) {
-		faults = append(faults, strict.Fault{Key: p.key + ".format", Text: unknownName("trace format", p.Format, formatNames())})
+	if p.Format != "" && !slices.Contains(FormatNames(), p.Format) {
+		faults = append(faults, strict.Fault{Key: p.Key + ".format", Text: UnknownName("trace format", p.Format, FormatNames())})
 	}
 	return faults
 }
@@ -114,48 +115,49 @@ func (w *RequestsSection) options() workload.Options {
 	return o
 }
 
-// An input is an opened workload.
-type input struct {
-	source workload.Source
-	traces []*workload.Trace // of each part of the workload, the first of its readers; nil if it's drawn
-	total  int64             // requests to come, or -1 if nobody knows
+// An Opened is an opened workload, which has to be closed.
+type Opened struct {
+	Source workload.Source
+	Traces []*workload.Trace // of each part of the workload, the first of its readers; nil if it's drawn
+	Total  int64             // requests to come, or -1 if nobody knows
+	stdin  io.Reader
 }
 
-// open starts the workload of a settled scenario. A fault of it is a
-// usageError.
-func (s *scenario) open(e env) (*input, error) {
-	in := &input{traces: make([]*workload.Trace, 1+len(s.Workload.Merge)), total: s.Workload.total()}
+// Open starts the workload of p. A fault of it is a UsageError.
+func (p *Plan) Open() (*Opened, error) {
+	s := p.Scenario
+	in := &Opened{stdin: p.stdin, Traces: make([]*workload.Trace, 1+len(s.Workload.Merge)), Total: s.Workload.total()}
 	seed := sim.Seed(*s.Seed)
-	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(e, &s.Workload, seed) }, seed)
+	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(&s.Workload, seed) }, seed)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &UsageError{err}
 	}
-	in.source = src
-	adopt(&in.total, s.Transform.Limit)
+	in.Source = src
+	adopt(&in.Total, s.Transform.Limit)
 	return in, nil
 }
 
 // begin returns the workload from its first request on, without transforms.
-func (in *input) begin(e env, w *workloadSection, seed sim.Seed) (workload.Source, error) {
+func (in *Opened) begin(w *WorkloadSection, seed sim.Seed) (workload.Source, error) {
 	if len(w.Merge) > 0 {
-		return in.merged(e, w, seed)
+		return in.merged(w, seed)
 	}
-	return in.part(e, 0, w.parts()[0], seed)
+	return in.part(0, w.Parts()[0], seed)
 }
 
 // part returns part i of the workload from its first request on.
-func (in *input) part(e env, i int, p part, seed sim.Seed) (workload.Source, error) {
+func (in *Opened) part(i int, p Part, seed sim.Seed) (workload.Source, error) {
 	if p.Trace == "" {
 		return p.Spec.SourceOf(seed, p.label())
 	}
 	o := p.options()
-	o.Stdin = e.stdin
+	o.Stdin = in.stdin
 	t, err := workload.Open(p.Trace, o)
 	if err != nil {
 		return nil, err
 	}
-	if in.traces[i] == nil {
-		in.traces[i] = t
+	if in.Traces[i] == nil {
+		in.Traces[i] = t
 	}
 	return t, nil
 }
@@ -165,17 +167,17 @@ func (in *input) part(e env, i int, p part, seed sim.Seed) (workload.Source, err
 func inputError(err error) error {
 	var f *workload.Fault
 	if errors.As(err, &f) {
-		return &usageError{f}
+		return &UsageError{f}
 	}
 	var t *workload.TransformFault
 	if errors.As(err, &t) {
-		return &usageError{t}
+		return &UsageError{t}
 	}
 	return err
 }
 
-// formatNames lists the trace formats.
-func formatNames() []string {
+// FormatNames lists the trace formats.
+func FormatNames() []string {
 	var names []string
 	for _, f := range workload.Formats() {
 		names = append(names, f.Name)
@@ -183,8 +185,8 @@ func formatNames() []string {
 	return names
 }
 
-// presetNames lists the drawn workloads that ship.
-func presetNames() []string {
+// PresetNames lists the drawn workloads that ship.
+func PresetNames() []string {
 	var names []string
 	for _, p := range workload.Presets() {
 		names = append(names, p.Name)

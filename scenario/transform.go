@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"servesim/sim/workload"
 )
 
-// transformSection changes a workload. Whatever the order of its keys, they
+// TransformSection changes a workload. Whatever the order of its keys, they
 // work in the order in which they stand here.
-type transformSection struct {
+type TransformSection struct {
 	// From and To cut out a window of time, which then begins at 0.
 	From *sim.Duration `toml:"from"`
 	To   *sim.Duration `toml:"to"`
@@ -40,10 +40,10 @@ type transformSection struct {
 }
 
 // keys returns the keys that t gives, on one line, or "".
-func (t *transformSection) keys() string { return strings.Join(strict.Pairs(*t), ", ") }
+func (t *TransformSection) keys() string { return strings.Join(strict.Pairs(*t), ", ") }
 
 // check returns the faults of t's values.
-func (t *transformSection) check() []strict.Fault {
+func (t *TransformSection) check() []strict.Fault {
 	var faults []strict.Fault
 	fault := func(key, format string, args ...any) {
 		faults = append(faults, strict.Fault{Key: "transform." + key, Text: fmt.Sprintf(format, args...)})
@@ -82,7 +82,7 @@ func (t *transformSection) check() []strict.Fault {
 }
 
 // checkSplit returns the faults of the two keys of a split.
-func (t *transformSection) checkSplit() []strict.Fault {
+func (t *TransformSection) checkSplit() []strict.Fault {
 	f := t.SplitFraction
 	switch {
 	case f == nil && t.SplitPart == "":
@@ -98,7 +98,7 @@ func (t *transformSection) checkSplit() []strict.Fault {
 }
 
 // over opens a workload and applies t to it.
-func (t *transformSection) over(open workload.Opener, seed sim.Seed) (workload.Source, error) {
+func (t *TransformSection) over(open workload.Opener, seed sim.Seed) (workload.Source, error) {
 	if t.From != nil || t.To != nil {
 		to := sim.MaxDuration
 		adopt(&to, t.To)
@@ -127,7 +127,7 @@ func (t *transformSection) over(open workload.Opener, seed sim.Seed) (workload.S
 type step = func(workload.Source) (workload.Source, error)
 
 // steps returns what t does to a source after window, rate and split, in order.
-func (t *transformSection) steps() []step {
+func (t *TransformSection) steps() []step {
 	var list []step
 	if t.Stretch != nil {
 		list = append(list, func(src workload.Source) (workload.Source, error) { return workload.Stretch(src, *t.Stretch) })

@@ -1,4 +1,4 @@
-package main
+package scenario
 
 import (
 	"errors"
@@ -9,78 +9,79 @@ import (
 	"servesim/internal/strict"
 )
 
-// A setting is one key of a scenario and the value that the command line gives it.
-type setting struct {
-	key   string // in full
-	value any    // as TOML decodes it
-	text  string // as it was written, for messages and labels
-	flag  string // the flag that gave it
-	// replay tells that the value is a trace to replay: it takes the place of the
+// A Setting is one key of a scenario and the value that it is given in the place
+// of what the file has.
+type Setting struct {
+	Key   string // in full
+	Value any    // as TOML decodes it
+	Text  string // as it was written, for messages and labels
+	Flag  string // the flag that gave it
+	// Replay tells that the value is a trace to replay: it takes the place of the
 	// whole workload.
-	replay bool
+	Replay bool
 }
 
 // String returns the flag and what it was given.
-func (s setting) String() string { return s.flag + " " + s.text }
+func (s Setting) String() string { return s.Flag + " " + s.Text }
 
-// parseSetting reads key=value. The key may be short, as fullKey says. The value
+// ParseSetting reads key=value. The key may be short, as fullKey says. The value
 // is TOML; one that isn't TOML is a string. The key trace does what the flag
 // --trace does, and model takes a name, as --model does, or the whole table.
-func parseSetting(text string) (setting, error) {
+func ParseSetting(text string) (Setting, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" || value == "" {
-		return setting{}, usagef("--set %s: must be key=value, such as max_num_seqs=64", text)
+		return Setting{}, usagef("--set %s: must be key=value, such as max_num_seqs=64", text)
 	}
-	full, err := fullKey(strings.TrimSpace(key))
+	full, err := FullKey(strings.TrimSpace(key))
 	if err != nil {
-		return setting{}, usagef("--set %s: %w", text, err)
+		return Setting{}, usagef("--set %s: %w", text, err)
 	}
-	s := setting{key: full, value: tomlValue(strings.TrimSpace(value)), text: text, replay: strings.TrimSpace(key) == traceFlag}
-	if _, table := s.value.(map[string]any); table && s.key == "model.name" {
-		s.key = "model"
+	s := Setting{Key: full, Value: TOMLValue(strings.TrimSpace(value)), Text: text, Replay: strings.TrimSpace(key) == TraceAlias}
+	if _, table := s.Value.(map[string]any); table && s.Key == "model.name" {
+		s.Key = "model"
 	}
 	return s, nil
 }
 
-// traceFlag is the flag that replays a trace.
-const traceFlag = "trace"
+// TraceAlias is the flag that replays a trace.
+const TraceAlias = "trace"
 
-// scenarioName stands for the key name of the scenario itself, which alone could
+// TitleKey stands for the key name of the scenario itself, which alone could
 // mean that of the model too.
-const scenarioName = "scenario.name"
+const TitleKey = "scenario.name"
 
 // aliasKey returns the key that the flag called name stands for.
 func aliasKey(name string) (key string, ok bool) {
-	if name == traceFlag {
+	if name == TraceAlias {
 		return "workload.trace", true
 	}
-	for _, s := range shortFlags {
-		if s.name == name {
-			return s.key, true
+	for _, s := range Aliases() {
+		if s.Name == name {
+			return s.Key, true
 		}
 	}
 	return "", false
 }
 
-// conflicts returns a fault for each setting that would undo an earlier one: it
+// Conflicts returns a fault for each setting that would undo an earlier one: it
 // gives the same key again, or a table that holds it.
-func conflicts(settings []setting) error {
+func Conflicts(settings []Setting) error {
 	var faults []error
 	for i, s := range settings {
 		for _, t := range settings[:i] {
-			if s.key == t.key || strings.HasPrefix(t.key, s.key+".") {
-				faults = append(faults, fmt.Errorf("%s: given by %s and again by %s, and one would undo the other; leave one out", s.key, t, s))
+			if s.Key == t.Key || strings.HasPrefix(t.Key, s.Key+".") {
+				faults = append(faults, fmt.Errorf("%s: given by %s and again by %s, and one would undo the other; leave one out", s.Key, t, s))
 			}
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return &usageError{err}
+		return &UsageError{err}
 	}
 	return nil
 }
 
-// tomlValue decodes a TOML value; text that isn't one is a string.
-func tomlValue(text string) any {
+// TOMLValue decodes a TOML value; text that isn't one is a string.
+func TOMLValue(text string) any {
 	tree, err := strict.Parse("", "value = "+text)
 	if err == nil && len(tree) == 1 {
 		return tree["value"]
@@ -88,18 +89,18 @@ func tomlValue(text string) any {
 	return text
 }
 
-// fullKey returns the key of a scenario that key names in full, as a flag does, or
+// FullKey returns the key of a scenario that key names in full, as a flag does, or
 // by its last parts: of several keys that end so, the one with the fewest parts.
-func fullKey(key string) (string, error) {
+func FullKey(key string) (string, error) {
 	switch full, ok := aliasKey(key); {
 	case ok:
 		return full, nil
-	case key == scenarioName:
+	case key == TitleKey:
 		return "name", nil
 	case key == "name":
-		return "", fmt.Errorf("key %q is ambiguous; write %s for the title of the scenario, model.name for the model", key, scenarioName)
+		return "", fmt.Errorf("key %q is ambiguous; write %s for the title of the scenario, model.name for the model", key, TitleKey)
 	}
-	all := scenarioKeys()
+	all := Keys()
 	var matches, short []string
 	depth := 0
 	for _, k := range all {
@@ -138,9 +139,9 @@ func openTable(pattern, key string) bool {
 	return open && strings.HasPrefix(key, table)
 }
 
-// scenarioKeys lists every key that a scenario may have, in the order of its
+// Keys lists every key that a scenario may have, in the order of its
 // sections, as strict.Keys does.
-func scenarioKeys() []string { return strict.Keys(reflect.TypeFor[scenario]()) }
+func Keys() []string { return strict.Keys(reflect.TypeFor[Scenario]()) }
 
 // put sets a dotted key of tree, and makes the tables on its way.
 func put(tree map[string]any, key string, value any) {

@@ -1,0 +1,30 @@
+package scenario
+
+import (
+	"fmt"
+
+	"servesim/internal/strict"
+)
+
+// A UsageError is a fault of the command line or of a file it names. It ends
+// the command with exitUsage.
+type UsageError struct{ Err error }
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error within.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// usagef returns a UsageError with a formatted text.
+func usagef(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// FaultsError joins faults into one UsageError, a line each; nil if there are none.
+func FaultsError(faults []strict.Fault) error {
+	if err := strict.Join(faults); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}

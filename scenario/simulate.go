@@ -1,0 +1,176 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/report"
+	"servesim/sim"
+	"servesim/sim/engine"
+	"servesim/sim/observe"
+	"servesim/sim/workload"
+)
+
+// A Result is what a run said, and what the reader of it should know of its input.
+type Result struct {
+	Plan    *Plan
+	Report  *analysis.Report
+	Traces  []*workload.Report // of each part of the workload; nil if it's drawn
+	Counts  []workload.Count   // what a merge and transforms took, changed or left out
+	Outside float64            // share of steps outside the fitted range
+}
+
+// Options say what is measured of a run, and who watches it.
+type Options struct {
+	// Percentiles are those of the report; nil is the default.
+	Percentiles []analysis.Percentile
+	// Sinks get the records of the run too. Their errors end it, and are told as
+	// they are.
+	Sinks []observe.Sink
+	// Watch, if it isn't nil, is called when the workload is open. It may put a
+	// source that passes the same requests on in the place of in.Source, and
+	// returns a sink that only looks on, or nil.
+	Watch func(in *Opened) observe.Sink
+}
+
+// Simulate runs p. The error is a UsageError if what p names is at fault or no
+// request arrives, the context's if that ended the run.
+func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
+	in, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	summary := analysis.NewSummary(analysis.Options{
+		Percentiles: o.Percentiles, Goodput: p.Goodput, KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
+	})
+	outside := &extrapolation{cost: p.Cost}
+	tee := observe.Tee{summary, outside}
+	for _, s := range o.Sinks {
+		tee = append(tee, outlet{s})
+	}
+	opened := in.Source
+	if o.Watch != nil {
+		if s := o.Watch(in); s != nil {
+			tee = append(tee, s)
+		}
+	}
+	err = engine.Run(ctx, p.Engine(in.Source, tee))
+	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
+		return nil, runError(err)
+	}
+	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share()}
+	for _, t := range in.Traces {
+		var read *workload.Report
+		if t != nil {
+			report := t.Report()
+			read = &report
+		}
+		r.Traces = append(r.Traces, read)
+	}
+	return r, r.nonempty()
+}
+
+// Engine returns the configuration of an engine that runs the requests of src under
+// p and hands its records to sink.
+func (p *Plan) Engine(src workload.Source, sink observe.Sink) engine.Config {
+	s := p.Scenario
+	return engine.Config{
+		Scheduler: p.Config, Cost: p.Cost, Source: src, Sink: sink, Seed: sim.Seed(*s.Seed),
+		RequestDelay: p.Request, ResponseDelay: p.Response,
+		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
+	}
+}
+
+// nonempty returns a fault if no request arrived: a report of nothing isn't one.
+func (r *Result) nonempty() error {
+	if r.Report.Counts.Requests > 0 {
+		return nil
+	}
+	var why []string
+	for _, t := range r.Traces {
+		if t == nil {
+			continue
+		}
+		why = append(why, fmt.Sprintf("%s has %s over %s", t.File, analysis.Counted(t.Kept, "request"), report.Number(t.Span.Seconds())+" s"))
+	}
+	if keys := r.Plan.Scenario.Transform.keys(); keys != "" {
+		why = append(why, "transform keeps none of them: "+keys)
+	}
+	for _, c := range r.Counts {
+		if c.N > 0 {
+			why = append(why, c.What+": "+analysis.Grouped(c.N))
+		}
+	}
+	if h := r.Plan.Scenario.Run.Horizon; h != nil {
+		why = append(why, fmt.Sprintf("run.horizon ends the run at %v", *h))
+	}
+	for _, p := range r.Plan.Scenario.Workload.Parts() {
+		if d := p.Duration; d != nil {
+			why = append(why, fmt.Sprintf("%s.duration is %v", p.Key, *d))
+		}
+	}
+	return usagef("no request arrives, so there is nothing to simulate; %s", strings.Join(why, "; "))
+}
+
+// An outlet is a sink whose errors are about where records go, not about the run.
+type outlet struct{ observe.Sink }
+
+// An outletError is an error of an outlet.
+type outletError struct{ err error }
+
+// Error implements error.
+func (e *outletError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error within.
+func (e *outletError) Unwrap() error { return e.err }
+
+// Request implements observe.Sink.
+func (o outlet) Request(r *observe.Request) error {
+	if err := o.Sink.Request(r); err != nil {
+		return &outletError{err}
+	}
+	return nil
+}
+
+// Step implements observe.Sink.
+func (o outlet) Step(r *observe.StepRun) error {
+	if err := o.Sink.Step(r); err != nil {
+		return &outletError{err}
+	}
+	return nil
+}
+
+// runError returns what to say of an error of a run: one of the trace as that of
+// the input, and one of a record file without the instant of the simulation.
+func runError(err error) error {
+	var o *outletError
+	if errors.As(err, &o) {
+		return o.err
+	}
+	return inputError(err)
+}
+
+// Header names a run in its records, the GPU profile and the model with the
+// first 12 digits of the SHA-256 of what they say.
+func (p *Plan) Header() observe.Header {
+	s, m := p.Scenario, p.Machine
+	short := func(what any) string { return digest(fmt.Sprintf("%+v", what))[:12] }
+	return observe.Header{
+		Version: Version(), Seed: *s.Seed, Scenario: s.Hash(),
+		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, short(*m.Profile)),
+		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, short(*m.Model)),
+		Policy:  s.Engine.Policy,
+	}
+}
+
+// value returns what p points to, or zero.
+func value[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}
