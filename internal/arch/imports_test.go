@@ -14,7 +14,7 @@ import (
 func may() map[string][]string {
 	return map[string][]string{
 		"sim":                 {},
-		"sim/workload":        {"sim", "internal/strict", "internal/portable"},
+		"sim/workload":        {"sim", "internal/strict", "internal/portable", "internal/exact", "internal/infile"},
 		"sim/kv":              {},
 		"sim/scheduler":       {"sim/kv"},
 		"sim/gpu":             {"sim", "internal/strict", "profiles", "models"},
@@ -24,6 +24,8 @@ func may() map[string][]string {
 		"internal/stepwise":   {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine"},
 		"internal/conform":    {"sim/scheduler"},
 		"internal/strict":     {},
+		"internal/exact":      {"sim"},
+		"internal/infile":     {},
 		"internal/portable":   {},
 		"internal/arch":       {},
 		"analysis":            {"sim", "sim/observe"},
@@ -43,7 +45,7 @@ func may() map[string][]string {
 func libraries() map[string][]string {
 	return map[string][]string{
 		"github.com/BurntSushi/toml":           {"internal/strict"},
-		"github.com/klauspost/compress":        {"sim/workload", "sim/observe", "cmd/servesim"},
+		"github.com/klauspost/compress":        {"internal/infile", "sim/observe", "cmd/servesim"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},
 		"github.com/spf13/pflag":               {"cmd/servesim"},

@@ -3,6 +3,8 @@ package workload
 import (
 	"bytes"
 	"fmt"
+
+	"servesim/internal/infile"
 )
 
 // azureFormat is the CSV of the Azure LLM inference traces of 2023, 2024 and
@@ -64,7 +66,7 @@ func (a *azureRows) next(r *row) (err error) {
 	if a.images >= 0 {
 		n, ok := parseCount(bytes.TrimSpace(a.table.fields[a.images]))
 		if !ok {
-			return a.in.fault(a.names[a.images], quoteBytes(a.table.fields[a.images]), "a whole number of images", "")
+			return a.in.fault(a.names[a.images], infile.Quote(a.table.fields[a.images]), "a whole number of images", "")
 		}
 		if n > 0 {
 			a.withImages++

@@ -1,6 +1,10 @@
 package workload
 
-import "bytes"
+import (
+	"bytes"
+
+	"servesim/internal/exact"
+)
 
 // burstFormat is the CSV of the BurstGPT traces (github.com/HPMLL/BurstGPT).
 // Timestamp is in seconds. The columns are found by name, for release 1.2 puts
@@ -50,7 +54,7 @@ func (b *burstRows) next(r *row) (err error) {
 	if err = b.table.next(); err != nil {
 		return err
 	}
-	if r.at, err = b.at(b.time, seconds()); err != nil {
+	if r.at, err = b.at(b.time, exact.Seconds()); err != nil {
 		return err
 	}
 	if r.Prompt, err = b.tokens(b.prompt); err != nil {

@@ -3,6 +3,9 @@ package workload
 import (
 	"bytes"
 	"fmt"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // wallClock reads a column of wall-clock stamps, all of which have a zone, or
@@ -18,13 +21,13 @@ type wallClock struct {
 const wantStamp = "a date and time such as 2023-11-16 18:15:46.68059 or 2024-10-15T12:00:00.269Z"
 
 // at reads column c of t.
-func (w *wallClock) at(t *table, c int) (instant, error) {
+func (w *wallClock) at(t *table, c int) (exact.Instant, error) {
 	at, zoned, ok := w.parser.parse(t.fields[c])
 	if !ok {
 		at, zoned, ok = w.parser.parse(bytes.TrimSpace(t.fields[c]))
 	}
 	if !ok {
-		return instant{}, t.in.fault(t.names[c], quoteBytes(t.fields[c]), wantStamp, "")
+		return exact.Instant{}, t.in.fault(t.names[c], infile.Quote(t.fields[c]), wantStamp, "")
 	}
 	if !w.seen {
 		w.seen, w.zoned, w.line = true, zoned, t.in.line
@@ -34,7 +37,7 @@ func (w *wallClock) at(t *table, c int) (instant, error) {
 		if zoned {
 			here, first = "a zone", "none"
 		}
-		return instant{}, t.in.fault(t.names[c], fmt.Sprintf("%s with %s", quoteBytes(t.fields[c]), here),
+		return exact.Instant{}, t.in.fault(t.names[c], fmt.Sprintf("%s with %s", infile.Quote(t.fields[c]), here),
 			fmt.Sprintf("one kind in the whole file: line %d has %s", w.line, first), "")
 	}
 	return at, nil

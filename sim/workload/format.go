@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // Format is a layout of trace files that this package reads.
@@ -55,7 +58,7 @@ type rowReader interface {
 // 0; ID, Line and Arrival are not set.
 type row struct {
 	Request
-	at   instant
+	at   exact.Instant
 	text []byte // of the arrival, as the file spells it
 	// drop is why the row is no request, or empty.
 	drop string
@@ -134,19 +137,19 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 	f := &Fault{File: file, Line: s.line}
 	switch {
 	case len(matches) > 1:
-		f.Found = "a layout that fits the formats " + listNames(formatNames(matches), "and")
+		f.Found = "a layout that fits the formats " + infile.List(formatNames(matches), "and")
 		f.Fix = "say which with --format"
 		return f
 	case s.hasKeys("chat_id"):
 		f.Found = "chat_id, which marks a Qwen Bailian trace (seconds, 16-token blocks)"
-		f.Want = "one of the formats " + listNames(formatNames(Formats()), "and")
+		f.Want = "one of the formats " + infile.List(formatNames(Formats()), "and")
 		f.Fix = "it has the key names of Mooncake with other units, so it is not read as one; convert it to the format servesim"
 		return f
 	case s.keys != nil:
-		f.Found = "the keys " + listNames(s.keys, "and")
+		f.Found = "the keys " + infile.List(s.keys, "and")
 		f.Fix = "rename the keys to those of one of them"
 	default:
-		f.Found = "the columns " + listNames(s.names, "and")
+		f.Found = "the columns " + infile.List(s.names, "and")
 		f.Fix = "for any other CSV, say which columns to read with workload.columns, such as columns = { arrival = \"t\", prompt = \"in\", output = \"out\" }"
 		if hint := headerHint(s.names); hint != "" {
 			f.Fix = hint
@@ -164,43 +167,17 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 
 // sniffLine checks that head begins a text file and returns its first line.
 func sniffLine(file string, head []byte) (firstLine, *Fault) {
-	f := &Fault{File: file}
-	start := bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark()))
-	switch {
-	case len(head) == 0:
-		f.Found, f.Want = "an empty file", "a trace"
-	case isMagic(head, "\x1f\x8b", "\x28\xb5\x2f\xfd"):
-		f.Found, f.Want, f.Fix = "compressed data inside compressed data", "one layer of gzip or zstd", "decompress it once"
-	case isMagic(head, "PK\x03\x04", "PK\x05\x06"):
-		f.Found, f.Want, f.Fix = "a zip archive", "text, gzip or zstd", "unzip it and give the file inside"
-	case isMagic(head, "PAR1"):
-		f.Found, f.Want, f.Fix = "a Parquet file", "CSV or JSON lines", "convert it to CSV"
-	case isMagic(head, "BZh", "\xfd7zXZ\x00"):
-		f.Found, f.Want, f.Fix = "a bzip2 or xz file", "text, gzip or zstd", "decompress it"
-	case isMagic(head, "\xff\xfe", "\xfe\xff"):
-		f.Found, f.Want, f.Fix = "UTF-16 text", "UTF-8", "save the file as UTF-8"
-	case isMagic(start, "version https://git-lfs"):
-		f.Found, f.Want, f.Fix = "a Git LFS pointer, which stands for the file", "the file itself", "fetch it with git lfs pull"
-	case isMagic(bytes.ToLower(start[:min(len(start), 16)]), "<!doctype", "<html", "<?xml"):
-		f.Found, f.Want, f.Fix = "a web page", "a trace", "the download ended at a page and not at the file (a redirect or an error): download it again"
-	case bytes.IndexByte(head, 0) >= 0:
-		f.Found, f.Want = "binary data", "text: CSV or JSON lines"
-	case len(start) == 0:
-		f.Found, f.Want = "only blank lines", "a trace"
-	default:
-		before := head[:bytes.Index(head, start)]
-		line := firstLine{start, int64(bytes.Count(before, []byte{'\n'})) + 1, len(head) < sniffBytes}
-		if i := bytes.IndexByte(start, '\n'); i >= 0 {
-			line.text, line.whole = bytes.TrimRight(start[:i], "\r"), true
-		}
-		return line, nil
+	if f := infile.NotText(head, "a trace"); f != nil {
+		f.File = file
+		return firstLine{}, f
 	}
-	return firstLine{}, f
-}
-
-// isMagic tells whether b begins with one of marks.
-func isMagic(b []byte, marks ...string) bool {
-	return slices.ContainsFunc(marks, func(m string) bool { return bytes.HasPrefix(b, []byte(m)) })
+	start := bytes.TrimSpace(bytes.TrimPrefix(head, infile.ByteOrderMark()))
+	before := head[:bytes.Index(head, start)]
+	line := firstLine{start, int64(bytes.Count(before, []byte{'\n'})) + 1, len(head) < sniffBytes}
+	if i := bytes.IndexByte(start, '\n'); i >= 0 {
+		line.text, line.whole = bytes.TrimRight(start[:i], "\r"), true
+	}
+	return line, nil
 }
 
 // sniff takes the names out of the first line of a trace.
@@ -213,7 +190,7 @@ func sniff(file string, line firstLine) (*sniffed, *Fault) {
 	case '{':
 		keys, ok := objectKeys(line.text)
 		if !ok && line.whole {
-			f.Found, f.Want = "a line that is no JSON object by itself: "+quoteBytes(line.text), "JSON lines: one object a line"
+			f.Found, f.Want = "a line that is no JSON object by itself: "+infile.Quote(line.text), "JSON lines: one object a line"
 			f.Fix = "jq -c . puts an object on one line"
 			return nil, f
 		}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"servesim/internal/infile"
 )
 
 // skipObject reads line with jsonLine, skips every value and returns the keys.
@@ -34,7 +36,7 @@ func FuzzJSONLine(f *testing.F) {
 	f.Add([]byte(`{"a": [1, -2.5e3, {"b": "\u00e9\n"}], "c": null}`))
 	f.Add([]byte(`{"a":01}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if bytes.ContainsAny(line, "\n") || bytes.HasPrefix(line, byteOrderMark()) {
+		if bytes.ContainsAny(line, "\n") || bytes.HasPrefix(line, infile.ByteOrderMark()) {
 			t.Skip()
 		}
 		if _, ok := skipObject(line); ok && !json.Valid(line) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"servesim/internal/infile"
 )
 
 // idSet knows the ids of a trace and the lines they stand on. Numbers that
@@ -56,7 +58,7 @@ func (s *idSet) add(id string, line int64) (earlier int64, ok bool) {
 
 // known returns the fault of an id that stands on an earlier line too.
 func (l *lineReader) known(field string, id string, earlier int64) error {
-	return l.fault(field, fmt.Sprintf("%s again, which line %d has", quoteBytes([]byte(id)), earlier),
+	return l.fault(field, fmt.Sprintf("%s again, which line %d has", infile.Quote([]byte(id)), earlier),
 		"an id of its own for each request", "")
 }
 
@@ -87,7 +89,7 @@ func (t *table) label(c int, words *interner) (string, error) {
 func (t *table) text(c int) ([]byte, error) {
 	text := bytes.TrimSpace(t.fields[c])
 	if !utf8.Valid(text) {
-		return nil, t.in.fault(t.names[c], quoteBytes(text), "text in UTF-8", "save the file as UTF-8")
+		return nil, t.in.fault(t.names[c], infile.Quote(text), "text in UTF-8", "save the file as UTF-8")
 	}
 	return text, nil
 }

@@ -3,6 +3,9 @@ package workload
 import (
 	"fmt"
 	"strconv"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // jsonFormat is servesim's own format, JSON lines. The first line may be a
@@ -82,7 +85,7 @@ func (j *jsonRows) next(r *row) error {
 		return err
 	}
 	if missing := missingKeys(seen, jsonKeys()[:keyID]...); missing != nil {
-		return j.line.in.fault("", "no "+listNames(missing, "and"), "arrival, prompt and output in every line", "")
+		return j.line.in.fault("", "no "+infile.List(missing, "and"), "arrival, prompt and output in every line", "")
 	}
 	return j.checkBlocks(r, seen)
 }
@@ -128,17 +131,17 @@ func (j *jsonRows) header(key []byte) error {
 		switch string(key) {
 		case "schema":
 			if string(raw) != strconv.Itoa(jsonSchema) {
-				return j.line.in.fault("schema", quoteBytes(raw), strconv.Itoa(jsonSchema), "this version reads no other")
+				return j.line.in.fault("schema", infile.Quote(raw), strconv.Itoa(jsonSchema), "this version reads no other")
 			}
 			schema = true
 		case "source":
 			text, ok := jsonText(raw)
 			if !ok {
-				return j.line.in.fault("source", quoteBytes(raw), "text", "")
+				return j.line.in.fault("source", infile.Quote(raw), "text", "")
 			}
 			j.source = string(text)
 		default:
-			return j.line.in.fault("", "the key "+quoteBytes(key)+" in the header", "schema and source only", "")
+			return j.line.in.fault("", "the key "+infile.Quote(key)+" in the header", "schema and source only", "")
 		}
 		if key, more, err = j.line.key(); err != nil {
 			return err
@@ -154,7 +157,7 @@ func (j *jsonRows) header(key []byte) error {
 func (j *jsonRows) value(key []byte, r *row) (bit int, err error) {
 	switch string(key) {
 	case "arrival":
-		r.at, r.text, err = j.line.at("arrival", seconds())
+		r.at, r.text, err = j.line.at("arrival", exact.Seconds())
 		return 1 << keyArrival, err
 	case "prompt":
 		r.Prompt, err = j.line.tokens("prompt")
@@ -179,7 +182,7 @@ func (j *jsonRows) value(key []byte, r *row) (bit int, err error) {
 		j.line.space()
 		from, ok := j.line.i, false
 		if j.blocks, ok = j.line.uints(j.blocks); !ok {
-			return 0, j.line.in.fault("blocks", quoteBytes(j.line.b[from:]), wantHashes, "")
+			return 0, j.line.in.fault("blocks", infile.Quote(j.line.b[from:]), wantHashes, "")
 		}
 		return 1 << keyBlocks, nil
 	case "block_tokens":
@@ -187,7 +190,7 @@ func (j *jsonRows) value(key []byte, r *row) (bit int, err error) {
 		r.BlockTokens = int32(n)
 		return 1 << keyBlockTokens, err
 	}
-	return 0, j.line.in.fault("", "the key "+quoteBytes(key), listNames(jsonKeys(), "or"), "")
+	return 0, j.line.in.fault("", "the key "+infile.Quote(key), infile.List(jsonKeys(), "or"), "")
 }
 
 // id reads the id of a request.
@@ -199,7 +202,7 @@ func (j *jsonRows) id(r *row) error {
 	text, ok := jsonText(raw)
 	if !ok {
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
-			return j.line.in.fault("id", quoteBytes(raw), "text or a whole number", "")
+			return j.line.in.fault("id", infile.Quote(raw), "text or a whole number", "")
 		}
 		text = raw
 	}
@@ -221,7 +224,7 @@ func (j *jsonRows) class(r *row) error {
 	}
 	text, ok := jsonText(raw)
 	if !ok {
-		return j.line.in.fault("class", quoteBytes(raw), "text", "")
+		return j.line.in.fault("class", infile.Quote(raw), "text", "")
 	}
 	r.Class, _ = j.classes.of(text)
 	return nil
@@ -229,13 +232,13 @@ func (j *jsonRows) class(r *row) error {
 
 // cancel reads the patience of a request.
 func (j *jsonRows) cancel(r *row) error {
-	at, raw, err := j.line.at("cancel", seconds())
+	at, raw, err := j.line.at("cancel", exact.Seconds())
 	if err != nil {
 		return err
 	}
-	d, ok := at.since(instant{})
+	d, ok := at.Since(exact.Instant{})
 	if !ok || d == 0 {
-		return j.line.in.fault("cancel", quoteBytes(raw), "a time in s, more than 0 and at most 106 days",
+		return j.line.in.fault("cancel", infile.Quote(raw), "a time in s, more than 0 and at most 106 days",
 			"leave cancel out of requests that are never given up")
 	}
 	r.Cancel = d

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"servesim/internal/infile"
 )
 
 // jsonLine reads JSON lines that are objects, a key and its value at a time,
@@ -141,7 +143,7 @@ func (j *jsonLine) bad(want string) error {
 	j.space()
 	found := "the end of the line"
 	if j.i < len(j.b) {
-		found = quoteBytes(j.b[j.i:]) + " at byte " + strconv.Itoa(j.i+1)
+		found = infile.Quote(j.b[j.i:]) + " at byte " + strconv.Itoa(j.i+1)
 	}
 	return j.in.fault("", found, want, "")
 }

@@ -3,6 +3,9 @@ package workload
 import (
 	"bytes"
 	"strconv"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // tokens reads the next value as a number of tokens, which may be 0.
@@ -13,20 +16,20 @@ func (j *jsonLine) tokens(field string) (int32, error) {
 	}
 	n, ok := parseCount(raw)
 	if !ok {
-		return 0, j.in.fault(field, quoteBytes(raw), wantTokens, "")
+		return 0, j.in.fault(field, infile.Quote(raw), wantTokens, "")
 	}
 	return n, nil
 }
 
 // at reads the next value as a time in u since the start of the trace.
-func (j *jsonLine) at(field string, u timeUnit) (at instant, text []byte, err error) {
+func (j *jsonLine) at(field string, u exact.Unit) (at exact.Instant, text []byte, err error) {
 	raw, err := j.value()
 	if err != nil {
-		return instant{}, nil, err
+		return exact.Instant{}, nil, err
 	}
-	at, ok := u.parse(raw)
+	at, ok := u.Parse(raw)
 	if !ok {
-		return instant{}, nil, j.in.fault(field, quoteBytes(raw), wantTime(u), "")
+		return exact.Instant{}, nil, j.in.fault(field, infile.Quote(raw), wantTime(u), "")
 	}
 	return at, raw, nil
 }
@@ -47,7 +50,7 @@ func (j *jsonLine) whole(field string, least int64, bits int, want string) (int6
 	}
 	n, err := strconv.ParseInt(string(raw), 10, bits)
 	if err != nil || n < least {
-		return 0, j.in.fault(field, quoteBytes(raw), want, "")
+		return 0, j.in.fault(field, infile.Quote(raw), want, "")
 	}
 	return n, nil
 }

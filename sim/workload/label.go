@@ -1,8 +1,6 @@
 package workload
 
-import (
-	"servesim/sim"
-)
+import "servesim/sim"
 
 // Label gives every request of src the class. src may be Reactive; the result
 // then is too.

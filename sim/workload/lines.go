@@ -3,14 +3,13 @@ package workload
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+
+	"servesim/internal/infile"
 )
 
 const (
-	// readBuffer is the size in bytes of the buffer that lines are cut from.
-	readBuffer = 256 << 10
 	// sniffBytes is how much of a trace is looked at to tell its format.
 	sniffBytes = 64 << 10
 	// maxLine is the longest line in bytes; the longest that public traces
@@ -22,9 +21,9 @@ const (
 type lineReader struct {
 	file string
 	in   *bufio.Reader
-	line int64         // number of the last line that next returned, from 1
-	long []byte        // holds a line that is longer than the buffer
-	byte func() string // says where in the file reading stopped
+	line int64        // number of the last line that next returned, from 1
+	long []byte       // holds a line that is longer than the buffer
+	text *infile.Text // that in belongs to, which says where reading stopped
 }
 
 // next returns the next line that is not blank, without its end (LF or CRLF)
@@ -50,16 +49,13 @@ func (l *lineReader) next() ([]byte, error) {
 			b = b[:n]
 		}
 		if l.line == 1 {
-			b = bytes.TrimPrefix(b, byteOrderMark())
+			b = bytes.TrimPrefix(b, infile.ByteOrderMark())
 		}
 		if len(b) > 0 && (b[0] > ' ' || len(bytes.TrimSpace(b)) > 0) {
 			return b, nil
 		}
 	}
 }
-
-// byteOrderMark returns the mark with which some programs begin UTF-8 text.
-func byteOrderMark() []byte { return []byte("\xef\xbb\xbf") }
 
 // rest reads the remainder of a line that begins with b, which fills the buffer.
 func (l *lineReader) rest(b []byte) ([]byte, error) {
@@ -78,21 +74,7 @@ func (l *lineReader) rest(b []byte) ([]byte, error) {
 }
 
 // broken turns a read error into a Fault that says where it happened.
-func (l *lineReader) broken(err error) error {
-	var fault *Fault
-	if errors.As(err, &fault) {
-		return fault
-	}
-	fix := ""
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		fix = "the file is cut off: copy or download it again"
-	}
-	where := ""
-	if l.byte != nil {
-		where = " at " + l.byte()
-	}
-	return &Fault{File: l.file, Line: l.line + 1, Err: fmt.Errorf("reading stopped%s: %w", where, err), Fix: fix}
-}
+func (l *lineReader) broken(err error) error { return l.text.Broken(l.file, l.line+1, err) }
 
 // fault returns a Fault of the last line.
 func (l *lineReader) fault(field, found, want, fix string) error {

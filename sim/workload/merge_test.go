@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"servesim/sim"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"servesim/sim"
 )
 
 // drawnSpec describes a small open loop in which every stream is drawn from.

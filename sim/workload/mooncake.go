@@ -3,6 +3,9 @@ package workload
 import (
 	"fmt"
 	"slices"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // mooncakeBlock is the number of tokens that a hash id of a Mooncake trace
@@ -86,7 +89,7 @@ func (m *mooncakeRows) next(r *row) error {
 		if seen&hasTime == 0 && slices.Contains(m.ignored, "delay") {
 			fix = "a row with delay waits for the one before it in its session, which is not supported: give it a timestamp"
 		}
-		return m.line.in.fault("", "no "+listNames(missing, "and"), "timestamp, input_length and output_length", fix)
+		return m.line.in.fault("", "no "+infile.List(missing, "and"), "timestamp, input_length and output_length", fix)
 	}
 	return m.blocks(r)
 }
@@ -107,7 +110,7 @@ func missingKeys(seen int, names ...string) []string {
 func (m *mooncakeRows) read(key []byte, r *row) (bit int, err error) {
 	switch string(key) {
 	case "timestamp":
-		r.at, r.text, err = m.line.at("timestamp", milliseconds())
+		r.at, r.text, err = m.line.at("timestamp", exact.Milliseconds())
 		return hasTime, err
 	case "input_length":
 		r.Prompt, err = m.line.tokens("input_length")
@@ -119,7 +122,7 @@ func (m *mooncakeRows) read(key []byte, r *row) (bit int, err error) {
 		m.line.space()
 		from, ok := m.line.i, false
 		if m.ids, ok = m.line.uints(m.ids); !ok {
-			return 0, m.line.in.fault("hash_ids", quoteBytes(m.line.b[from:]), wantHashes, "")
+			return 0, m.line.in.fault("hash_ids", infile.Quote(m.line.b[from:]), wantHashes, "")
 		}
 		return hasIDs, nil
 	case "session_id":

@@ -1,15 +1,12 @@
 package workload
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"servesim/internal/infile"
 )
 
 // stdinName stands for standard input in errors and reports.
@@ -63,16 +60,14 @@ func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 	if fault := opt.check(name); fault != nil {
 		return nil, fault
 	}
-	raw := &counter{in: r}
-	plain := bufio.NewReaderSize(raw, readBuffer)
-	t := &Trace{opt: opt, closer: func() error { return nil }}
-	t.offset = func() int64 { return raw.n - int64(plain.Buffered()) }
-	t.lines = lineReader{file: name, in: plain}
-	t.lines.byte = func() string { return fmt.Sprintf("byte %d", t.offset()) }
-	if err := t.unwrap(plain); err != nil {
-		return nil, err
+	text, err := infile.Unwrap(r)
+	if err != nil {
+		return nil, text.Broken(name, 1, err)
 	}
-	head, err := t.lines.in.Peek(sniffBytes)
+	t := &Trace{opt: opt, closer: text.Close, offset: text.Offset}
+	t.lines = lineReader{file: name, in: text.In, text: text}
+	t.report.Compression = text.Compression
+	head, err := text.In.Peek(sniffBytes)
 	if err != nil && err != io.EOF {
 		t.closer()
 		return nil, t.lines.broken(err)
@@ -94,48 +89,4 @@ func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 	t.names = t.rows.fields()
 	t.report.File, t.report.Format = name, format.Name
 	return t, nil
-}
-
-// maxWindow is the most memory in bytes that a zstd stream may ask for: what
-// the zstd program accepts unless told otherwise.
-const maxWindow = 128 << 20
-
-// unwrap puts a decompressor between plain and the lines if plain begins like
-// gzip or zstd.
-func (t *Trace) unwrap(plain *bufio.Reader) error {
-	magic, _ := plain.Peek(4)
-	offset := t.lines.byte
-	t.lines.byte = func() string { return offset() + " of the compressed file" }
-	switch {
-	case isMagic(magic, "\x1f\x8b"):
-		z, err := gzip.NewReader(plain)
-		if err != nil {
-			return t.lines.broken(err)
-		}
-		t.report.Compression, t.closer = "gzip", z.Close
-		t.lines.in = bufio.NewReaderSize(z, readBuffer)
-	case isMagic(magic, "\x28\xb5\x2f\xfd"):
-		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return t.lines.broken(err)
-		}
-		t.report.Compression, t.closer = "zstd", func() error { z.Close(); return nil }
-		t.lines.in = bufio.NewReaderSize(z, readBuffer)
-	default:
-		t.lines.byte = offset
-	}
-	return nil
-}
-
-// counter counts the bytes that pass through it.
-type counter struct {
-	in io.Reader
-	n  int64
-}
-
-// Read implements io.Reader.
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.n += int64(n)
-	return n, err
 }

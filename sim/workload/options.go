@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"servesim/internal/infile"
 )
 
 // ZeroRule says what becomes of a row with 0 prompt or output tokens, which no
@@ -72,11 +74,11 @@ func (o *Options) check(file string) *Fault {
 	}
 	switch names := formatNames(Formats()); {
 	case o.Format != "" && !slices.Contains(names, o.Format):
-		f.Field, f.Found, f.Want = "workload.format", quoteBytes([]byte(o.Format)), listNames(names, "or")
+		f.Field, f.Found, f.Want = "workload.format", infile.Quote([]byte(o.Format)), infile.List(names, "or")
 	case o.Columns != (Columns{}) && o.Format != csvName:
 		f.Field, f.Found, f.Want = "workload.columns", "it together with the format "+o.Format, "it with the format "+csvName+" only"
 	case o.ZeroTokens != ZeroDefault && !slices.Contains(ZeroRules(), o.ZeroTokens):
-		f.Field, f.Found, f.Want = "workload.zero_tokens", quoteBytes([]byte(o.ZeroTokens)), "error, drop or one"
+		f.Field, f.Found, f.Want = "workload.zero_tokens", infile.Quote([]byte(o.ZeroTokens)), "error, drop or one"
 	case o.BlockTokens < 0:
 		f.Field, f.Found, f.Want = "workload.block_tokens", strconv.Itoa(int(o.BlockTokens)), "1 or more, or 0 for the format's own"
 	default:

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // csvFormat is any CSV file with a header, whose columns Options.Columns names.
@@ -22,7 +25,7 @@ type csvRows struct {
 	*table
 	time, prompt, output         int
 	id, session, class, priority int
-	unit                         timeUnit // of the arrivals, unless clock is set
+	unit                         exact.Unit // of the arrivals, unless clock is set
 	clock                        *wallClock
 	guess                        bool // the first row tells whether there is a clock
 	ids                          idSet
@@ -65,7 +68,7 @@ func openCSV(in *lineReader, opt *Options) (rowReader, error) {
 	case "iso":
 		c.clock = &wallClock{}
 	default:
-		c.unit, _ = unitOf(cols.Unit)
+		c.unit, _ = exact.UnitOf(cols.Unit)
 	}
 	return c, nil
 }
@@ -77,8 +80,8 @@ func (c Columns) check(file string) error {
 		f.Found, f.Want = "no name for the arrival, the prompt or the output", "the names of all three"
 		return f
 	}
-	if _, ok := unitOf(c.Unit); !ok && c.Unit != "" && c.Unit != "iso" {
-		f.Found, f.Want = "the unit "+quoteBytes([]byte(c.Unit)), "s, ms, us, ns or iso"
+	if _, ok := exact.UnitOf(c.Unit); !ok && c.Unit != "" && c.Unit != "iso" {
+		f.Found, f.Want = "the unit "+infile.Quote([]byte(c.Unit)), "s, ms, us, ns or iso"
 		return f
 	}
 	return nil
@@ -103,12 +106,12 @@ func (c *csvRows) next(r *row) (err error) {
 
 // arrival reads the time of a row. The first row shows whether a unit that is
 // not given is that of a wall clock.
-func (c *csvRows) arrival() (instant, error) {
+func (c *csvRows) arrival() (exact.Instant, error) {
 	if c.guess {
 		c.guess = false
 		field := c.table.fields[c.time]
 		if _, _, ok := new(stampParser).parse(bytes.TrimSpace(field)); !ok {
-			return instant{}, c.in.fault(c.names[c.time], quoteBytes(field), wantStamp,
+			return exact.Instant{}, c.in.fault(c.names[c.time], infile.Quote(field), wantStamp,
 				"for a bare number give its unit, s, ms, us or ns, in workload.columns, such as unit = \"ms\"")
 		}
 		c.clock = &wallClock{}
@@ -142,7 +145,7 @@ func (c *csvRows) labels(r *row) (err error) {
 		text := bytes.TrimSpace(c.table.fields[c.priority])
 		n, err := strconv.ParseInt(string(text), 10, 32)
 		if err != nil {
-			return c.in.fault(c.names[c.priority], quoteBytes(text), wantPriority, "")
+			return c.in.fault(c.names[c.priority], infile.Quote(text), wantPriority, "")
 		}
 		r.Priority = int32(n)
 	}

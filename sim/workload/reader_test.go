@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"servesim/internal/infile"
 	"servesim/sim"
 )
 
@@ -128,7 +129,7 @@ func TestAmbiguousHeader(t *testing.T) {
 
 // Lines may be longer than the buffer and than what the format is told from.
 func TestLongLines(t *testing.T) {
-	long := strings.Repeat("x", 2*readBuffer+17)
+	long := strings.Repeat("x", 2*infile.BufferBytes+17)
 	text := `{"timestamp":0,"input_length":5,"output_length":2,"text":"` + long + `"}` + "\n"
 	second := strings.Replace(text, ":0,", ":1,", 1)
 	check(t, text+second, Options{}, []Request{

@@ -3,6 +3,9 @@ package workload
 import (
 	"bytes"
 	"fmt"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // splitwiseFormat is the CSV of SplitwiseSim (github.com/Mutinifni/splitwise-sim,
@@ -52,7 +55,7 @@ func (s *splitwiseRows) next(r *row) (err error) {
 	if err = s.table.next(); err != nil {
 		return err
 	}
-	if r.at, err = s.at(s.time, seconds()); err != nil {
+	if r.at, err = s.at(s.time, exact.Seconds()); err != nil {
 		return err
 	}
 	if r.Prompt, err = s.tokens(s.prompt); err != nil {
@@ -74,12 +77,12 @@ func (s *splitwiseRows) next(r *row) (err error) {
 func (s *splitwiseRows) kinds(r *row) error {
 	if s.kind >= 0 {
 		if kind := bytes.TrimSpace(s.table.fields[s.kind]); string(kind) != "2" {
-			r.drop = fmt.Sprintf("request_type %s is not 2, LLM inference", quoteBytes(kind))
+			r.drop = fmt.Sprintf("request_type %s is not 2, LLM inference", infile.Quote(kind))
 		}
 	}
 	if s.batch >= 0 {
 		if n := bytes.TrimSpace(s.table.fields[s.batch]); string(n) != "1" {
-			return s.in.fault(s.names[s.batch], quoteBytes(n), "1", "write a row for each request of a batch")
+			return s.in.fault(s.names[s.batch], infile.Quote(n), "1", "write a row for each request of a batch")
 		}
 	}
 	return nil

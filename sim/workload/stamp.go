@@ -1,5 +1,10 @@
 package workload
 
+import (
+	"servesim/internal/exact"
+	"servesim/sim"
+)
+
 // stampParser reads wall-clock stamps. It remembers the last date, which most
 // rows of a trace share.
 type stampParser struct {
@@ -11,14 +16,14 @@ type stampParser struct {
 // parse reads b as YYYY-MM-DD, a space or T, HH:MM:SS, an optional fraction of
 // up to 12 digits, and an optional zone: Z, ±HH:MM, ±HHMM or ±HH. Without a
 // zone it takes the clock for UTC and zoned is false.
-func (p *stampParser) parse(b []byte) (at instant, zoned, ok bool) {
+func (p *stampParser) parse(b []byte) (at exact.Instant, zoned, ok bool) {
 	if len(b) < 19 || b[10] != ' ' && b[10] != 'T' || b[13] != ':' || b[16] != ':' {
-		return instant{}, false, false
+		return exact.Instant{}, false, false
 	}
 	if !p.set || [10]byte(b[:10]) != p.date {
 		days, ok := parseDate(b[:10])
 		if !ok {
-			return instant{}, false, false
+			return exact.Instant{}, false, false
 		}
 		p.date, p.days, p.set = [10]byte(b[:10]), days, true
 	}
@@ -26,18 +31,18 @@ func (p *stampParser) parse(b []byte) (at instant, zoned, ok bool) {
 	minute, ok2 := twoDigits(b[14:], 59)
 	second, ok3 := twoDigits(b[17:], 59)
 	if !ok1 || !ok2 || !ok3 {
-		return instant{}, false, false
+		return exact.Instant{}, false, false
 	}
-	at.sec = p.days*86400 + hour*3600 + minute*60 + second
+	at.Sec = p.days*86400 + hour*3600 + minute*60 + second
 	rest := b[19:]
 	if len(rest) > 0 && rest[0] == '.' {
 		n := 1
-		for unit := stampSecond / 10; n < len(rest) && rest[n]-'0' <= 9; n++ {
-			at.ps += int64(rest[n]-'0') * unit
+		for unit := int64(sim.Second) / 10; n < len(rest) && rest[n]-'0' <= 9; n++ {
+			at.Ps += int64(rest[n]-'0') * unit
 			unit /= 10
 		}
-		if n == 1 || n > psDigits+1 {
-			return instant{}, false, false
+		if n == 1 || n > len(".000000000000") {
+			return exact.Instant{}, false, false
 		}
 		rest = rest[n:]
 	}
@@ -45,7 +50,7 @@ func (p *stampParser) parse(b []byte) (at instant, zoned, ok bool) {
 		return at, false, true
 	}
 	offset, ok := parseZone(rest)
-	at.sec -= offset
+	at.Sec -= offset
 	return at, true, ok
 }
 

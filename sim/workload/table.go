@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 )
 
 // table reads a CSV file whose first line names its columns. Fields may be
@@ -30,7 +33,7 @@ func openTable(in *lineReader) (*table, error) {
 	}
 	for _, f := range t.fields {
 		if !utf8.Valid(f) {
-			return nil, in.fault("", quoteBytes(f)+" in the header", "text in UTF-8", "save the file as UTF-8")
+			return nil, in.fault("", infile.Quote(f)+" in the header", "text in UTF-8", "save the file as UTF-8")
 		}
 		t.names = append(t.names, string(bytes.TrimSpace(f)))
 	}
@@ -60,7 +63,7 @@ func (t *table) next() error {
 		return err
 	}
 	if len(t.fields) != len(t.names) {
-		return t.in.fault("", fmt.Sprintf("%d fields in %s", len(t.fields), quoteBytes(line)),
+		return t.in.fault("", fmt.Sprintf("%d fields in %s", len(t.fields), infile.Quote(line)),
 			fmt.Sprintf("%d, one for each column of the header", len(t.names)), "")
 	}
 	return nil
@@ -89,7 +92,7 @@ func (t *table) splitQuoted(line []byte) error {
 	for {
 		field, tail, ok := t.quotedField(rest)
 		if !ok {
-			return t.in.fault("", "a quoted field without its end in "+quoteBytes(line),
+			return t.in.fault("", "a quoted field without its end in "+infile.Quote(line),
 				"a closing quote on the same line, followed by a separator", "")
 		}
 		t.fields = append(t.fields, field)
@@ -168,7 +171,7 @@ func (t *table) need(wants ...[]string) ([]int, error) {
 	if missing == nil {
 		return found, nil
 	}
-	return nil, t.in.fault("", "the columns "+t.header(), "also "+listNames(missing, "and"), headerHint(t.names))
+	return nil, t.in.fault("", "the columns "+t.header(), "also "+infile.List(missing, "and"), headerHint(t.names))
 }
 
 // needEach finds the columns called names.
@@ -184,12 +187,12 @@ func (t *table) needEach(names ...string) ([]int, error) {
 func (t *table) header() string {
 	quoted := make([]string, len(t.names))
 	for i, name := range t.names {
-		quoted[i] = quoteBytes([]byte(name))
+		quoted[i] = infile.Quote([]byte(name))
 	}
 	if len(quoted) > 12 {
 		quoted = append(quoted[:11], fmt.Sprintf("%d more", len(quoted)-11))
 	}
-	return listNames(quoted, "and")
+	return infile.List(quoted, "and")
 }
 
 // headerHint returns advice for a first line that is a row and not a header.
@@ -224,23 +227,23 @@ func (t *table) tokens(c int) (int32, error) {
 	if n, ok := parseCount(bytes.TrimSpace(t.fields[c])); ok {
 		return n, nil
 	}
-	return 0, t.in.fault(t.names[c], quoteBytes(t.fields[c]), wantTokens, "")
+	return 0, t.in.fault(t.names[c], infile.Quote(t.fields[c]), wantTokens, "")
 }
 
 // wantTime is what a field of times in u may hold.
-func wantTime(u timeUnit) string {
-	return fmt.Sprintf("a time in %s, a number from 0 to 9e18", u.name)
+func wantTime(u exact.Unit) string {
+	return fmt.Sprintf("a time in %s, a number from 0 to 9e18", u.Name())
 }
 
 // at reads column c as a time in u since the start of the trace.
-func (t *table) at(c int, u timeUnit) (instant, error) {
-	if at, ok := u.parse(t.fields[c]); ok {
+func (t *table) at(c int, u exact.Unit) (exact.Instant, error) {
+	if at, ok := u.Parse(t.fields[c]); ok {
 		return at, nil
 	}
-	if at, ok := u.parse(bytes.TrimSpace(t.fields[c])); ok {
+	if at, ok := u.Parse(bytes.TrimSpace(t.fields[c])); ok {
 		return at, nil
 	}
-	return instant{}, t.in.fault(t.names[c], quoteBytes(t.fields[c]), wantTime(u), "")
+	return exact.Instant{}, t.in.fault(t.names[c], infile.Quote(t.fields[c]), wantTime(u), "")
 }
 
 // interner interns the text of a trace: equal text shares one string, and each

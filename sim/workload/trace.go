@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"servesim/internal/exact"
+	"servesim/internal/infile"
 	"servesim/sim"
 )
 
@@ -21,8 +23,8 @@ type Trace struct {
 
 	row    row
 	begun  bool
-	origin instant // of the first kept request
-	last   instant // of the row before
+	origin exact.Instant // of the first kept request
+	last   exact.Instant // of the row before
 	lastAt struct {
 		line int64
 		text []byte
@@ -34,7 +36,7 @@ type Trace struct {
 // timed is a request and its place on the trace's clock.
 type timed struct {
 	Request
-	at instant
+	at exact.Instant
 }
 
 // Next implements Source. The first request that is kept arrives at 0.
@@ -110,9 +112,9 @@ func (t *Trace) zero() error {
 
 // inOrder checks that the row is not earlier than the one before it.
 func (t *Trace) inOrder() error {
-	if t.report.Rows > 1 && t.row.at.before(t.last) {
-		return t.lines.fault(t.names.arrival, quoteBytes(t.row.text),
-			fmt.Sprintf("a time not before %s of line %d", quoteBytes(t.lastAt.text), t.lastAt.line),
+	if t.report.Rows > 1 && t.row.at.Before(t.last) {
+		return t.lines.fault(t.names.arrival, infile.Quote(t.row.text),
+			fmt.Sprintf("a time not before %s of line %d", infile.Quote(t.lastAt.text), t.lastAt.line),
 			"--set sort=true puts the rows in order and counts them")
 	}
 	t.last = t.row.at
@@ -122,11 +124,11 @@ func (t *Trace) inOrder() error {
 }
 
 // place gives r, which is read from instant at, its arrival and number.
-func (t *Trace) place(r *Request, at instant) error {
+func (t *Trace) place(r *Request, at exact.Instant) error {
 	if !t.begun {
 		t.begun, t.origin = true, at
 	}
-	d, ok := at.since(t.origin)
+	d, ok := at.Since(t.origin)
 	if !ok {
 		return &Fault{File: t.lines.file, Line: r.Line, Field: t.names.arrival,
 			Found: "a time more than 106 days after the first", Want: "a trace that is shorter", Fix: "cut it into parts"}
@@ -187,7 +189,7 @@ func (t *Trace) nextSorted() (Request, error) {
 
 // sort reads the whole trace and sorts it.
 func (t *Trace) sort() error {
-	latest := instant{}
+	latest := exact.Instant{}
 	for {
 		keep, err := t.read()
 		if err == io.EOF {
@@ -196,7 +198,7 @@ func (t *Trace) sort() error {
 		if err != nil {
 			return err
 		}
-		if t.report.Rows > 1 && t.row.at.before(latest) {
+		if t.report.Rows > 1 && t.row.at.Before(latest) {
 			t.report.OutOfOrder++
 		} else {
 			latest = t.row.at
@@ -209,9 +211,9 @@ func (t *Trace) sort() error {
 	}
 	slices.SortStableFunc(t.sorted, func(a, b timed) int {
 		switch {
-		case a.at.before(b.at):
+		case a.at.Before(b.at):
 			return -1
-		case b.at.before(a.at):
+		case b.at.Before(a.at):
 			return 1
 		}
 		return 0

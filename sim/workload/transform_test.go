@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"servesim/internal/exact"
 	"servesim/sim"
 )
 
@@ -128,8 +129,8 @@ func TestStretchIsExact(t *testing.T) {
 		at := sim.Time(rapid.Int64Range(0, math.MaxInt64).Draw(t, "at"))
 		factor := rapid.OneOf(rapid.Float64Range(math.SmallestNonzeroFloat64, 4), rapid.Float64Range(0.5, 1e9),
 			rapid.SampledFrom([]float64{0.5, 1, 2, 1.0 / 3, 1e300, 0x1p-65, 0x1p-66, 0x1p-116})).Draw(t, "factor")
-		exact := new(big.Rat).SetFloat64(factor)
-		want := roundRat(exact.Mul(exact, new(big.Rat).SetInt64(int64(at))))
+		product := new(big.Rat).SetFloat64(factor)
+		want := exact.Round(product.Mul(product, new(big.Rat).SetInt64(int64(at))))
 		got, ok := scaleTime(at, factor)
 		if ok != want.IsInt64() || ok && int64(got) != want.Int64() {
 			t.Errorf("%d times %v is %d %v, want %v", at, factor, got, ok, want)

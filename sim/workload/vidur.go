@@ -1,5 +1,7 @@
 package workload
 
+import "servesim/internal/exact"
+
 // vidurFormat is the CSV of Vidur and Sarathi-Serve (github.com/microsoft/vidur,
 // data/processed_traces). arrived_at is in seconds. The names that Vidur read
 // before August 2024 are accepted. Files of lengths only, which Vidur pairs
@@ -47,7 +49,7 @@ func (v *vidurRows) next(r *row) (err error) {
 	if err = v.table.next(); err != nil {
 		return err
 	}
-	if r.at, err = v.at(v.time, seconds()); err != nil {
+	if r.at, err = v.at(v.time, exact.Seconds()); err != nil {
 		return err
 	}
 	if r.Prompt, err = v.tokens(v.prompt); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"servesim/internal/infile"
 	"servesim/sim"
 )
 
@@ -23,7 +24,7 @@ type Writer struct {
 // NewWriter returns a Writer to w that begins with a header. source says where
 // the trace comes from; it may be empty and must be UTF-8.
 func NewWriter(w io.Writer, source string) *Writer {
-	out := &Writer{out: bufio.NewWriterSize(w, readBuffer)}
+	out := &Writer{out: bufio.NewWriterSize(w, infile.BufferBytes)}
 	out.buf = append(out.buf, `{"schema":`...)
 	out.buf = strconv.AppendInt(out.buf, jsonSchema, 10)
 	if source != "" {
@@ -110,7 +111,7 @@ func appendSeconds(b []byte, d sim.Duration) []byte {
 		return b
 	}
 	b = append(b, '.')
-	for unit := stampSecond / 10; part > 0; unit /= 10 {
+	for unit := int64(sim.Second) / 10; part > 0; unit /= 10 {
 		b = append(b, '0'+byte(part/unit))
 		part %= unit
 	}

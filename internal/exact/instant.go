@@ -1,4 +1,4 @@
-package workload
+package exact
 
 import (
 	"math"
@@ -7,30 +7,31 @@ import (
 	"servesim/sim"
 )
 
-// instant is a point of a trace's own time: sec seconds and ps picoseconds, 0
-// ≤ ps < 10¹², since the trace's origin, which is 1970 for wall clocks. It is
+// Instant is a point of a file's own time: Sec seconds and Ps picoseconds, 0
+// ≤ Ps < 10¹², since the file's origin, which is 1970 for wall clocks. It is
 // wider than sim.Time, which cannot hold a date.
-type instant struct{ sec, ps int64 }
+type Instant struct{ Sec, Ps int64 }
 
+// second is the number of picoseconds in a second, psDigits its number of zeros.
 const (
-	stampSecond = int64(sim.Second)
-	psDigits    = 12
+	second   = int64(sim.Second)
+	psDigits = 12
 )
 
-// before tells whether a is earlier than b.
-func (a instant) before(b instant) bool {
-	return a.sec < b.sec || a.sec == b.sec && a.ps < b.ps
+// Before tells whether a is earlier than b.
+func (a Instant) Before(b Instant) bool {
+	return a.Sec < b.Sec || a.Sec == b.Sec && a.Ps < b.Ps
 }
 
-// since returns the span from b to a, which is not earlier; ok is false if
+// Since returns the span from b to a, which is not earlier; ok is false if
 // that is longer than a sim.Duration.
-func (a instant) since(b instant) (d sim.Duration, ok bool) {
-	const most = math.MaxInt64 / stampSecond
-	sec := a.sec - b.sec
+func (a Instant) Since(b Instant) (d sim.Duration, ok bool) {
+	const most = math.MaxInt64 / second
+	sec := a.Sec - b.Sec
 	if sec < 0 || sec > most {
 		return 0, false
 	}
-	whole, part := sec*stampSecond, a.ps-b.ps
+	whole, part := sec*second, a.Ps-b.Ps
 	if part > 0 && whole > math.MaxInt64-part {
 		return 0, false
 	}
@@ -46,40 +47,43 @@ func pow10(n int) int64 {
 	return p
 }
 
-// timeUnit is a unit of the bare numbers of a trace: 10^-exp seconds.
-type timeUnit struct {
+// Unit is a unit of bare numbers that are times: 10^-exp seconds.
+type Unit struct {
 	name string
 	exp  int
 	per  int64 // units in a second
 }
 
-// unitOf returns the unit called name: s, ms, us or ns.
-func unitOf(name string) (u timeUnit, ok bool) {
+// Name returns what the unit is called: s, ms, us or ns.
+func (u Unit) Name() string { return u.name }
+
+// UnitOf returns the unit called name: s, ms, us or ns.
+func UnitOf(name string) (u Unit, ok bool) {
 	switch name {
 	case "s":
-		return seconds(), true
+		return Seconds(), true
 	case "ms":
-		return milliseconds(), true
+		return Milliseconds(), true
 	case "us":
-		return timeUnit{"us", 6, 1e6}, true
+		return Unit{"us", 6, 1e6}, true
 	case "ns":
-		return timeUnit{"ns", 9, 1e9}, true
+		return Unit{"ns", 9, 1e9}, true
 	}
-	return timeUnit{}, false
+	return Unit{}, false
 }
 
-// seconds returns the unit s.
-func seconds() timeUnit { return timeUnit{"s", 0, 1} }
+// Seconds returns the unit s.
+func Seconds() Unit { return Unit{"s", 0, 1} }
 
-// milliseconds returns the unit ms.
-func milliseconds() timeUnit { return timeUnit{"ms", 3, 1e3} }
+// Milliseconds returns the unit ms.
+func Milliseconds() Unit { return Unit{"ms", 3, 1e3} }
 
 // maxUnits is the number that a bare time must be below.
 const maxUnits = 9e18
 
-// parse reads b, a decimal number of u from 0 to maxUnits, rounded to the
+// Parse reads b, a decimal number of u from 0 to maxUnits, rounded to the
 // nearest picosecond, half to even. ok is false if b is not such a number.
-func (u timeUnit) parse(b []byte) (at instant, ok bool) {
+func (u Unit) Parse(b []byte) (at Instant, ok bool) {
 	var whole, frac int64
 	i := 0
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
@@ -92,35 +96,35 @@ func (u timeUnit) parse(b []byte) (at instant, ok bool) {
 			digits++
 		}
 		if digits == 0 {
-			return instant{}, false
+			return Instant{}, false
 		}
 	}
 	if i != len(b) || i == 0 || wholeDigits > 19 || wholeDigits == 19 && b[0] == '9' || digits > psDigits-u.exp {
 		return u.parseSlow(b)
 	}
-	unitPs := stampSecond / u.per
-	at.sec = whole / u.per
-	at.ps = whole%u.per*unitPs + frac*(unitPs/pow10(digits))
+	unitPs := second / u.per
+	at.Sec = whole / u.per
+	at.Ps = whole%u.per*unitPs + frac*(unitPs/pow10(digits))
 	return at, true
 }
 
 // parseSlow reads what parse does, with exponents and any number of digits.
-func (u timeUnit) parseSlow(b []byte) (at instant, ok bool) {
+func (u Unit) parseSlow(b []byte) (at Instant, ok bool) {
 	if !isDecimal(b) {
-		return instant{}, false
+		return Instant{}, false
 	}
 	v, ok := new(big.Rat).SetString(string(b))
 	if !ok || v.Sign() < 0 || v.Cmp(new(big.Rat).SetInt64(maxUnits)) >= 0 {
-		return instant{}, false
+		return Instant{}, false
 	}
-	v.Mul(v, new(big.Rat).SetFrac64(stampSecond, u.per))
-	ps := roundRat(v)
-	sec, rest := new(big.Int).QuoRem(ps, big.NewInt(stampSecond), new(big.Int))
-	return instant{sec.Int64(), rest.Int64()}, true
+	v.Mul(v, new(big.Rat).SetFrac64(second, u.per))
+	ps := Round(v)
+	sec, rest := new(big.Int).QuoRem(ps, big.NewInt(second), new(big.Int))
+	return Instant{sec.Int64(), rest.Int64()}, true
 }
 
-// roundRat returns v, 0 or more, rounded to the nearest integer, half to even.
-func roundRat(v *big.Rat) *big.Int {
+// Round returns v, 0 or more, rounded to the nearest integer, half to even.
+func Round(v *big.Rat) *big.Int {
 	q, r := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
 	switch r.Lsh(r, 1).Cmp(v.Denom()) {
 	case 1:
@@ -167,20 +171,4 @@ func isDecimal(b []byte) bool {
 		}
 	}
 	return i == len(b)
-}
-
-// parseCount reads b as a whole number, 0 or more, that fits an int32. It
-// takes digits only.
-func parseCount(b []byte) (n int32, ok bool) {
-	if len(b) == 0 || len(b) > 10 {
-		return 0, false
-	}
-	var v int64
-	for _, c := range b {
-		if c-'0' > 9 {
-			return 0, false
-		}
-		v = v*10 + int64(c-'0')
-	}
-	return int32(v), v <= math.MaxInt32
 }
