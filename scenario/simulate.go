@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"servesim/analysis"
+	"servesim/internal/strict"
 	"servesim/report"
 	"servesim/sim"
 	"servesim/sim/engine"
@@ -154,13 +155,15 @@ func runError(err error) error {
 }
 
 // Header names a run in its records, the GPU profile and the model with the
-// first 12 digits of the SHA-256 of what they say.
+// first 12 digits of the SHA-256 of what they say of times and memory.
 func (p *Plan) Header() observe.Header {
 	s, m := p.Scenario, p.Machine
-	short := func(what any) string { return digest(fmt.Sprintf("%+v", what))[:12] }
+	short := func(what any) string { return digest(strict.Encode(what))[:12] }
+	profile := *m.Profile
+	profile.Base, profile.Price, profile.Power, profile.Origin = "", nil, nil, nil
 	return observe.Header{
 		Version: Version(), Seed: *s.Seed, Scenario: s.Hash(),
-		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, short(*m.Profile)),
+		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, short(profile)),
 		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, short(*m.Model)),
 		Policy:  s.Engine.Policy,
 	}
