@@ -21,7 +21,7 @@ func (r *run) apply(p plan) error {
 		it.r.compute(it)
 		it.r.computed += it.tokens
 		if it.decode || it.last {
-			it.r.token(r.now)
+			it.r.token(r.now, r.serial-1)
 			if it.r.emitted == it.r.limit {
 				done = append(done, it.r)
 			}
@@ -57,8 +57,8 @@ func (q *request) compute(it item) {
 	q.reached = max(q.reached, it.start+it.tokens)
 }
 
-// token gives q an output token at t.
-func (q *request) token(t sim.Time) {
+// token gives q an output token at t, the end of step serial.
+func (q *request) token(t sim.Time, serial int64) {
 	q.decoding = true
 	q.emitted++
 	if q.gone {
@@ -70,4 +70,9 @@ func (q *request) token(t sim.Time) {
 		q.rec.MaxGap = max(q.rec.MaxGap, t.Sub(q.last))
 	}
 	q.last = t
+	if n := len(q.rec.Made); n > 0 && q.rec.Made[n-1].Step+q.rec.Made[n-1].Steps == serial {
+		q.rec.Made[n-1].Steps++
+		return
+	}
+	q.rec.Made = append(q.rec.Made, observe.Span{Step: serial, Steps: 1})
 }

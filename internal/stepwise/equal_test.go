@@ -98,18 +98,22 @@ type recorder struct {
 
 // oneStep is one step of an expanded StepRun.
 type oneStep struct {
+	Serial           int64
 	Start            sim.Time
-	Duration         sim.Duration
+	Duration, Base   sim.Duration
 	Decodes          int32
 	DecodeKV         int64
 	Chunks           []observe.Chunk
 	Gaps             map[sim.Duration]int32
 	Running, Waiting int32
+	Held             observe.Held
 	Preempted        int32
 }
 
 func (r *recorder) Request(q *observe.Request) error {
-	r.Requests = append(r.Requests, *q)
+	c := *q
+	c.Made, c.Lost = append([]observe.Span(nil), q.Made...), append([]int64(nil), q.Lost...)
+	r.Requests = append(r.Requests, c)
 	return nil
 }
 
@@ -119,9 +123,11 @@ func (r *recorder) Step(s *observe.StepRun) error {
 	}
 	t, d := s.Start, s.First
 	for i := int64(0); i < s.Steps; i++ {
-		one := oneStep{Start: t, Duration: d, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
+		one := oneStep{Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
 			Running: s.Running, Waiting: s.Waiting, Gaps: map[sim.Duration]int32{}}
-		if i == 0 {
+		if i > 0 {
+			one.Base = d
+		} else {
 			one.Preempted = s.Preempted
 			one.Chunks = append(one.Chunks, s.Chunks...)
 			// Their order has no meaning: a ghost stands elsewhere.
@@ -329,7 +335,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 
 // completedLaws checks what holds of a request that completed.
 func completedLaws(t *rapid.T, c engine.Config, r *observe.Request) {
-	instants := []sim.Time{r.Arrival, r.Sent, r.Scheduled, r.First, r.Last, r.End}
+	instants := []sim.Time{r.Arrival, r.Sent, r.Queued, r.Scheduled, r.First, r.Last, r.End}
 	if !sort.SliceIsSorted(instants, func(i, j int) bool { return instants[i] < instants[j] }) {
 		t.Fatalf("request %d: instants out of order: %v", r.ID, instants)
 	}

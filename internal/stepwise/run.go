@@ -49,6 +49,7 @@ type run struct {
 	events   []event // in order of time, then of booking
 	live     []*request
 	rank     int64
+	serial   int64 // of the next step
 	lost     int
 	news     []event    // what the scheduler is to hear of, in order of time
 	seen     sim.Time   // instant up to which the next plan knows what happened
@@ -79,7 +80,7 @@ func Run(c engine.Config) error {
 func (r *run) book(w workload.Request) {
 	q := &request{rec: observe.Request{
 		ID: w.ID, Name: w.Name, Line: w.Line, Class: w.Class, Session: w.Session, Priority: w.Priority,
-		Arrival: w.Arrival, Sent: observe.Never, Scheduled: observe.Never, First: observe.Never,
+		Arrival: w.Arrival, Sent: observe.Never, Queued: observe.Never, Scheduled: observe.Never, First: observe.Never,
 		Last: observe.Never, End: observe.Never, Prompt: w.Prompt, Wanted: w.Output,
 		Outcome: observe.Cancelled,
 	}}
@@ -206,6 +207,9 @@ func (r *run) tell() {
 			}
 		} else {
 			r.sched.add(n.r)
+			if !n.r.gone {
+				n.r.rec.Queued = r.now
+			}
 		}
 		r.news = r.news[1:]
 	}
@@ -251,6 +255,7 @@ func (r *run) note(p plan) error {
 	r.lost += len(p.preempted)
 	for _, q := range p.preempted {
 		q.rec.Preemptions++
+		q.rec.Lost = append(q.rec.Lost, r.serial)
 	}
 	for _, d := range p.dropped {
 		if d.r.gone {
@@ -266,7 +271,8 @@ func (r *run) note(p plan) error {
 // describe returns the record of the planned step, without its gaps.
 func (r *run) describe(p plan) observe.StepRun {
 	running, waiting := r.sched.counts()
-	rec := observe.StepRun{Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting), BlocksUsed: r.sched.used()}
+	rec := observe.StepRun{Serial: r.serial, Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
+		Held: observe.Held(p.held), BlocksUsed: r.sched.used()}
 	var w gpu.Work
 	for _, it := range p.items {
 		c, s := int64(it.tokens), int64(it.start)
@@ -292,6 +298,9 @@ func (r *run) describe(p plan) observe.StepRun {
 	if len(p.items) > 0 {
 		rec.First = r.cfg.Cost.Step(w)
 	}
+	if n := int64(rec.Decodes); n > 0 {
+		rec.Base = r.cfg.Cost.Step(gpu.Work{DecodeSeqs: n, DecodeKV: rec.DecodeKV, Samples: n})
+	}
 	return rec
 }
 
@@ -299,6 +308,7 @@ func (r *run) describe(p plan) observe.StepRun {
 func (r *run) step(p plan, rec observe.StepRun) error {
 	end := r.now.Add(rec.First)
 	rec.Preempted, r.lost = int32(r.lost), 0
+	r.serial++
 	for _, it := range p.items {
 		if !it.decode && it.r.rec.Scheduled == observe.Never {
 			it.r.rec.Scheduled = r.now

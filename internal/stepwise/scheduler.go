@@ -27,6 +27,14 @@ type plan struct {
 	items     []item
 	preempted []*request
 	dropped   []drop
+	held      scheduler.Held // why the head of the queue waits
+}
+
+// hold says why the head of the queue waits, unless something did before.
+func (p *plan) hold(why scheduler.Held) {
+	if p.held == scheduler.NotHeld {
+		p.held = why
+	}
 }
 
 // drop is a request that can never be served, and why.

@@ -49,8 +49,12 @@ func (d *digest) Request(r *observe.Request) error { return d.requests.Request(r
 func (d *digest) Step(s *observe.StepRun) error {
 	t, dur := s.Start, s.First
 	for i := range s.Steps {
-		d.steps = maphash.Comparable(d.seed, [6]int64{int64(d.steps), int64(t), int64(dur),
-			int64(s.Decodes), s.DecodeKV + i*int64(s.Decodes), int64(s.Running)<<32 | int64(s.Waiting)})
+		base := dur
+		if i == 0 {
+			base = s.Base
+		}
+		d.steps = maphash.Comparable(d.seed, [9]int64{int64(d.steps), int64(t), int64(dur), int64(base), s.Serial + i,
+			int64(s.Decodes), s.DecodeKV + i*int64(s.Decodes), int64(s.Running)<<32 | int64(s.Waiting), int64(s.Held)})
 		t, dur = t.Add(dur), dur+s.Inc
 	}
 	d.count += s.Steps

@@ -47,6 +47,21 @@ func (s *v0) later(q *request) bool {
 	return s.pool.Free()-s.pool.Need(int64(q.known())) < s.watermark()
 }
 
+// held tells why q, beside seqs others, is not admitted.
+func (s *v0) held(p *plan, q *request, over bool, seqs int) bool {
+	switch {
+	case seqs >= int(s.MaxNumSeqs):
+		p.hold(scheduler.HeldSlots)
+	case over:
+		p.hold(scheduler.HeldBudget)
+	case s.later(q):
+		p.hold(scheduler.HeldBlocks)
+	default:
+		return false
+	}
+	return true
+}
+
 // start admits q with a first chunk of n tokens.
 func (s *v0) start(p *plan, q *request, n int) {
 	s.waiting = without(s.waiting, q)
@@ -65,7 +80,7 @@ func (s *v0) prefills(p *plan) {
 		if s.ignored(p, q, n, int(min(s.MaxModelLen, s.MaxNumBatchedTokens)), "prompt exceeds max_model_len or max_num_batched_tokens") {
 			continue
 		}
-		if s.later(q) || n > budget || len(s.running) >= int(s.MaxNumSeqs) {
+		if s.held(p, q, n > budget, len(s.running)) {
 			return
 		}
 		s.start(p, q, n)
@@ -115,6 +130,7 @@ func (s *v0) free(p *plan, q *request, touched int64, queue *[]*request) bool {
 			p.dropped = append(p.dropped, drop{last, "prompt fills the KV blocks and leaves none for the append test"})
 		} else {
 			*queue = slices.Insert(*queue, 0, last)
+			p.held = scheduler.HeldBlocks // it is the head
 		}
 		if last == q {
 			return false
@@ -212,17 +228,19 @@ func (s *v0) chunkedPrefills(p *plan, budget, slot int) {
 	several := s.MaxNumPartialPrefills > 1
 	for _, q := range slices.Clone(s.waiting) {
 		if budget == 0 {
+			p.hold(scheduler.HeldBudget)
 			return
 		}
 		n := min(q.known(), budget, slot)
 		long := several && s.long(q)
 		if n <= int(s.MaxModelLen) && long && longs >= int(s.MaxLongPartialPrefills) {
+			p.hold(scheduler.HeldPartial)
 			continue
 		}
 		if s.ignored(p, q, n, int(s.MaxModelLen), "prompt exceeds max_model_len") {
 			continue
 		}
-		if s.later(q) || n == 0 || served >= int(s.MaxNumSeqs) {
+		if s.held(p, q, n == 0, served) {
 			return
 		}
 		if long {

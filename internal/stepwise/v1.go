@@ -84,6 +84,8 @@ func (s *v1) plan() plan {
 	}
 	if len(p.preempted) == 0 {
 		s.admit(&p, budget)
+	} else {
+		p.hold(scheduler.HeldBlocks)
 	}
 	return p
 }
@@ -122,6 +124,7 @@ func (s *v1) admit(p *plan, budget int) {
 				p.dropped = append(p.dropped, drop{q, "resumed length exceeds max_num_batched_tokens with chunked prefill off"})
 				continue
 			}
+			p.hold(scheduler.HeldBudget)
 			if s.Unchunked == scheduler.UnchunkedStop {
 				break
 			}
@@ -139,10 +142,9 @@ func (s *v1) admit(p *plan, budget int) {
 		if len(s.running) > 0 {
 			spare = s.watermark()
 		}
-		if s.ReserveFullISL && s.pool.Need(int64(q.known()))+spare > s.pool.Free() {
-			break
-		}
-		if s.pool.Need(int64(q.computed+n))+spare > s.pool.Free() {
+		whole := s.ReserveFullISL && s.pool.Need(int64(q.known()))+spare > s.pool.Free()
+		if whole || s.pool.Need(int64(q.computed+n))+spare > s.pool.Free() {
+			p.hold(scheduler.HeldBlocks)
 			break
 		}
 		s.waiting = s.waiting[1:]
@@ -155,5 +157,12 @@ func (s *v1) admit(p *plan, budget int) {
 	}
 	for _, q := range aside {
 		s.putBack(q)
+	}
+	switch {
+	case len(s.waiting) == 0:
+	case budget == 0:
+		p.hold(scheduler.HeldBudget)
+	case len(s.running) == int(s.MaxNumSeqs):
+		p.hold(scheduler.HeldSlots)
 	}
 }

@@ -33,8 +33,10 @@ type engine struct {
 	hasty    bool               // some request has a deadline
 	group    group
 	run      observe.StepRun
-	lost     int32 // preemptions since the last step
-	blocked  bool  // some request can never be served
+	serial   int64            // of the next step
+	spans    [][]observe.Span // empty, to be used again
+	lost     int32            // preemptions since the last step
+	blocked  bool             // some request can never be served
 	ctx      context.Context
 	since    sim.Time // the instant of the latest fact
 	facing   int      // facts of that instant
@@ -145,6 +147,7 @@ func (e *engine) note(step *scheduler.Step) error {
 		}
 		l.place = engaged
 		l.rec.Preemptions++
+		l.rec.Lost = append(l.rec.Lost, e.serial)
 		l.reached = max(l.reached, loss.Tokens)
 	}
 	e.lost += int32(len(step.Preempted))

@@ -19,6 +19,7 @@ func (e *engine) execute(step *scheduler.Step, p gpu.Progression, k int64) error
 	}
 	end := e.now.Add(span)
 	e.describe(step, p, k)
+	e.serial += k
 	if err := e.elapse(step, p, k, end); err != nil {
 		return err
 	}
@@ -87,10 +88,10 @@ func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
 	running, waiting, _ := e.policy.Counts()
 	r := &e.run
 	*r = observe.StepRun{
-		Start: e.now, Steps: k, First: p.First, Inc: p.Inc,
+		Serial: e.serial, Start: e.now, Steps: k, First: p.First, Inc: p.Inc, Base: e.base(step, p),
 		Decodes: step.Decodes, DecodeKV: step.DecodeKV,
 		Chunks: r.Chunks[:0], Gaps: r.Gaps[:0],
-		Running: int32(running), Waiting: int32(waiting), Preempted: e.lost,
+		Running: int32(running), Waiting: int32(waiting), Held: observe.Held(step.Held), Preempted: e.lost,
 	}
 	if k == 1 {
 		r.Inc = 0
@@ -108,6 +109,17 @@ func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
 			e.gap(e.now.Add(p.First).Sub(l.last))
 		}
 	}
+}
+
+// base returns how long the first step would last without its chunks.
+func (e *engine) base(step *scheduler.Step, p gpu.Progression) sim.Duration {
+	switch {
+	case step.Decodes == 0:
+		return 0
+	case len(step.Shares) == 0:
+		return p.First
+	}
+	return e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV).First
 }
 
 // gaps records the gaps of the decodes that end in k steps: those of the first
@@ -151,14 +163,14 @@ func (e *engine) elapse(step *scheduler.Step, p gpu.Progression, k int64, end si
 		if err := e.deliver(end - 1); err != nil {
 			return err
 		}
-		e.tick(1, first, p.First, p.Inc)
+		e.tick(e.run.Serial, 1, first, p.First, p.Inc)
 		return nil
 	}
-	e.tick(k-1, first, p.First, p.Inc)
+	e.tick(e.run.Serial, k-1, first, p.First, p.Inc)
 	if err := e.deliver(end - 1); err != nil {
 		return err
 	}
-	e.tick(1, end, end.Sub(e.group.last), 0)
+	e.tick(e.run.Serial+k-1, 1, end, end.Sub(e.group.last), 0)
 	return nil
 }
 
@@ -180,7 +192,7 @@ func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	if !s.Last {
 		return
 	}
-	l.token(end)
+	e.token(l, end)
 	if l.emitted < l.limit {
 		e.joinGroup(s.Seq, l)
 	}

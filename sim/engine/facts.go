@@ -60,8 +60,9 @@ func (e *engine) book(r *workload.Request) error {
 	h := e.alloc()
 	l := &e.live[h]
 	*l = live{place: outside, patience: observe.Never, rec: observe.Request{
-		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
-		Arrival: r.Arrival, Sent: observe.Never, Scheduled: observe.Never,
+		Lost: l.rec.Lost[:0],
+		ID:   r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
+		Arrival: r.Arrival, Sent: observe.Never, Queued: observe.Never, Scheduled: observe.Never,
 		First: observe.Never, Last: observe.Never, End: observe.Never,
 		Prompt: r.Prompt, Wanted: r.Output,
 	}}
@@ -177,9 +178,11 @@ func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 func (e *engine) tell() {
 	for ; e.told < len(e.news) && e.news[e.told].at <= e.seen; e.told++ {
 		n := &e.news[e.told]
+		l := &e.live[n.h]
 		if !n.abort {
 			e.policy.Add(n.h, n.seq)
-		} else if l := &e.live[n.h]; l.rec.ID == n.id && l.place == departed {
+			l.rec.Queued = e.now
+		} else if l.rec.ID == n.id && l.place == departed {
 			e.policy.Abort(n.h)
 			e.release(n.h)
 		}
@@ -238,7 +241,7 @@ func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
 	if l.emitted > 0 {
 		l.rec.Last = l.last
 	}
-	if err := e.cfg.Sink.Request(&l.rec); err != nil {
+	if err := e.send(l); err != nil {
 		return err
 	}
 	if e.reactive == nil {

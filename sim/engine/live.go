@@ -28,10 +28,11 @@ type live struct {
 	reached  int32    // tokens whose KV was held at some time
 	patience sim.Time // instant at which its client gives up; observe.Never if it does not
 	emitted  int32
-	join     int64    // group steps done when it joined
-	gapFrom  int64    // its longest gap since this group step is the group's
-	last     sim.Time // instant of its latest token; of a grouped one, only if odd
-	odd      bool     // grouped, but its latest token is not the group's latest
+	made     observe.Span // the latest of rec.Made, which has those before
+	join     int64        // group steps done when it joined
+	gapFrom  int64        // its longest gap since this group step is the group's
+	last     sim.Time     // instant of its latest token; of a grouped one, only if odd
+	odd      bool         // grouped, but its latest token is not the group's latest
 	place    place
 }
 
@@ -41,7 +42,8 @@ type group struct {
 	members int32    // grouped requests
 	last    sim.Time // instant of the latest token of every member that is not odd
 	history history
-	keep    int // gaps in history at which to look for those that nobody needs
+	serials serials
+	keep    int // entries of history and serials at which to look for those that nobody needs
 	odd     []scheduler.Handle
 }
 
@@ -92,6 +94,7 @@ func (e *engine) settle(h scheduler.Handle, l *live) {
 	g := &e.group
 	n := g.steps - l.join
 	l.emitted += int32(n)
+	e.credit(l, l.join, g.steps)
 	l.rec.Computed += n
 	l.rec.MaxGap = max(l.rec.MaxGap, g.history.max(l.gapFrom))
 	if l.odd {
@@ -109,9 +112,11 @@ func (e *engine) settle(h scheduler.Handle, l *live) {
 	l.place = engaged
 }
 
-// token counts a token that l, not grouped, gets at instant t.
-func (l *live) token(t sim.Time) {
+// token counts a token that l, not grouped, gets at instant t, the end of the
+// step being recorded.
+func (e *engine) token(l *live, t sim.Time) {
 	l.emitted++
+	e.make(l, e.run.Serial, 1)
 	if l.rec.First == observe.Never {
 		l.rec.First = t
 	} else {
@@ -120,10 +125,11 @@ func (l *live) token(t sim.Time) {
 	l.last = t
 }
 
-// tick counts k steps of the group, the first of which ends at end and whose
-// durations go on as first+inc, first+2·inc and so on.
-func (e *engine) tick(k int64, end sim.Time, first, inc sim.Duration) {
+// tick counts k steps of the group from the one that has serial on, the first of
+// which ends at end and whose durations go on as first+inc, first+2·inc and so on.
+func (e *engine) tick(serial, k int64, end sim.Time, first, inc sim.Duration) {
 	g := &e.group
+	g.serials.push(g.steps, serial)
 	if int(g.members) > len(g.odd) {
 		g.history.push(g.steps+1, end.Sub(g.last))
 	}
@@ -140,24 +146,26 @@ func (e *engine) tick(k int64, end sim.Time, first, inc sim.Duration) {
 	}
 	g.steps += k
 	g.last = end
-	if len(g.history.at) > g.keep {
+	if len(g.history.at)+len(g.serials.at) > g.keep {
 		e.trim()
 	}
 }
 
-// fewGaps is the number of gaps that are kept without looking for those that no
-// member needs.
-const fewGaps = 1 << 10
+// fewEntries is the number of gaps and serials that are kept without looking for
+// those that no member needs.
+const fewEntries = 1 << 10
 
-// trim drops the gaps that ended before every member joined, and looks again
+// trim drops the gaps and serials of before every member joined, and looks again
 // when twice as many are kept, so that its cost stays small a step.
 func (e *engine) trim() {
-	from := e.group.steps
+	g := &e.group
+	gaps, joins := g.steps, g.steps
 	for i := range e.live {
 		if l := &e.live[i]; l.place == grouped {
-			from = min(from, l.gapFrom)
+			gaps, joins = min(gaps, l.gapFrom), min(joins, l.join)
 		}
 	}
-	e.group.history.forget(from)
-	e.group.keep = max(fewGaps, 2*len(e.group.history.at))
+	g.history.forget(gaps)
+	g.serials.forget(joins)
+	g.keep = max(fewEntries, 2*(len(g.history.at)+len(g.serials.at)))
 }

@@ -13,30 +13,47 @@ var (
 		"type", "id", "name", "line", "class", "session", "priority", "replica", "outcome", "reason",
 		"arrival_ps", "sent_ps", "scheduled_ps", "first_ps", "last_ps", "end_ps", "response_ps",
 		"prompt", "wanted", "output", "cached", "preemptions", "computed", "recomputed", "max_gap_ps",
+		"queued_ps", "made", "lost",
 	}
 	stepKeys = [...]string{
 		"type", "replica", "start_ps", "steps", "first_ps", "inc_ps", "decodes", "decode_kv",
 		"chunks", "gaps", "running", "waiting", "preempted", "blocks_used",
+		"serial", "base_ps", "held",
 	}
 	chunkKeys = [...]string{"id", "start", "tokens", "resumed"}
 	gapsKeys  = [...]string{"seqs", "steps", "first_ps", "inc_ps"}
+	spanKeys  = [...]string{"step", "steps"}
 	endKeys   = [...]string{"type", "requests", "steps"}
 )
+
+// The numbers of keys that requests and steps have in files of schema 1.
+const (
+	requestKeys1 = 25
+	stepKeys1    = 14
+)
+
+// keys returns those of all that files of schema 1 have, the first n, or all.
+func (d *Reader) keys(all []string, n int) []string {
+	if d.header.Schema == 1 {
+		return all[:n]
+	}
+	return all
+}
 
 // readHeader reads the header. The schema is looked at first, since another one
 // may have other keys.
 func (d *Reader) readHeader(s *scanner) {
 	if kind, schema := preview(s.b); kind != Kind {
 		s.fail("this is not a record file: its first line must have \"kind\":%q", Kind)
-	} else if schema != strconv.Itoa(Schema) {
+	} else if schema != "1" && schema != strconv.Itoa(Schema) {
 		s.field = "schema"
-		s.fail("found %q; this version reads schema %d", schema, Schema)
+		s.fail("found %q; this version reads schemas 1 and %d", schema, Schema)
 	}
 	h := &d.header
 	s.object(headerKeys[:], func(k int) {
 		switch k {
 		case 0:
-			s.integer(Schema, Schema)
+			h.Schema = int(s.integer(1, Schema))
 		case 1:
 			s.text(Kind)
 		case 2:
@@ -103,7 +120,8 @@ func (s *scanner) unsigned() uint64 {
 // readRequest reads a request into d.request.
 func (d *Reader) readRequest(s *scanner) {
 	r := &d.request
-	s.object(requestKeys[:], func(k int) {
+	r.Queued, r.Made, r.Lost = Never, r.Made[:0], r.Lost[:0]
+	s.object(d.keys(requestKeys[:], requestKeys1), func(k int) {
 		switch k {
 		case 0:
 			s.text("request")
@@ -164,6 +182,12 @@ func (r *Request) readNumber(s *scanner, key int) {
 		r.Recomputed = s.integer(0, math.MaxInt64)
 	case 24:
 		r.MaxGap = s.span(0)
+	case 25:
+		r.Queued = s.instant()
+	case 26:
+		s.array(func() { r.Made = append(r.Made, s.steps()) })
+	case 27:
+		s.array(func() { r.Lost = append(r.Lost, s.integer(0, math.MaxInt64)) })
 	}
 }
 
@@ -179,11 +203,23 @@ func (s *scanner) outcome() Outcome {
 	return 0
 }
 
+// held reads the name of a reason.
+func (s *scanner) held() Held {
+	name := s.bytes()
+	for h, n := range heldNames() {
+		if n == string(name) {
+			return Held(h)
+		}
+	}
+	s.fail("found %q; the reasons are %q", name, heldNames())
+	return 0
+}
+
 // readStep reads a run of steps into d.step.
 func (d *Reader) readStep(s *scanner) {
 	r := &d.step
 	r.Chunks, r.Gaps = r.Chunks[:0], r.Gaps[:0]
-	s.object(stepKeys[:], func(k int) {
+	s.object(d.keys(stepKeys[:], stepKeys1), func(k int) {
 		switch k {
 		case 0:
 			s.text("step")
@@ -213,6 +249,12 @@ func (d *Reader) readStep(s *scanner) {
 			r.Preempted = s.int32(0)
 		case 13:
 			r.BlocksUsed = s.integer(0, math.MaxInt64)
+		case 14:
+			r.Serial = s.integer(0, math.MaxInt64)
+		case 15:
+			r.Base = s.span(0)
+		case 16:
+			r.Held = s.held()
 		}
 	})
 }
@@ -232,6 +274,18 @@ func (s *scanner) chunk() (c Chunk) {
 		}
 	})
 	return c
+}
+
+// steps reads one span of steps.
+func (s *scanner) steps() (p Span) {
+	s.object(spanKeys[:], func(k int) {
+		if k == 0 {
+			p.Step = s.integer(0, math.MaxInt64)
+		} else {
+			p.Steps = s.integer(1, math.MaxInt64)
+		}
+	})
+	return p
 }
 
 // gaps reads one run of gaps.

@@ -1,7 +1,9 @@
 package observe
 
-// Schema is the version of the record files that this package reads and writes.
-const Schema = 1
+// Schema is the version of the record files that this package writes. It reads
+// version 1 too, which lacks what came later: Request.Queued is then Never, Made,
+// Lost, StepRun.Serial, Base and Held are empty.
+const Schema = 2
 
 // Kind is the "kind" of a record file.
 const Kind = "servesim-records"
@@ -9,6 +11,8 @@ const Kind = "servesim-records"
 // Header is the first line of a record file: what the records came from.
 // Every field may be empty where it has no meaning, as for a measured run.
 type Header struct {
+	// Schema is that of the file that a Reader reads. A Writer writes Schema.
+	Schema int
 	// Version is that of the program that wrote the file.
 	Version string
 	// Seed is the one that every random draw followed from.

@@ -19,7 +19,9 @@ import (
 type list struct{ records []any }
 
 func (l *list) Request(r *Request) error {
-	l.records = append(l.records, *r)
+	c := *r
+	c.Made, c.Lost = append([]Span(nil), r.Made...), append([]int64(nil), r.Lost...)
+	l.records = append(l.records, c)
 	return nil
 }
 
@@ -73,6 +75,7 @@ func read(file []byte) (Header, []any, error) {
 
 func drawHeader(t *rapid.T) Header {
 	return Header{
+		Schema:  Schema,
 		Version: rapid.String().Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"),
 		Scenario: rapid.String().Draw(t, "scenario"), Profile: rapid.String().Draw(t, "profile"),
 		Model: rapid.String().Draw(t, "model"), Policy: rapid.String().Draw(t, "policy"),
@@ -83,7 +86,7 @@ func drawHeader(t *rapid.T) Header {
 func drawRequest(t *rapid.T) Request {
 	instant := rapid.Custom(func(t *rapid.T) sim.Time { return sim.Time(rapid.Int64Range(-1, math.MaxInt64).Draw(t, "t")) })
 	n32, n64 := rapid.Int32Min(0), rapid.Int64Min(0)
-	return Request{
+	r := Request{
 		ID: rapid.Int64().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Line: n64.Draw(t, "line"),
 		Class: rapid.String().Draw(t, "class"), Session: rapid.Int64().Draw(t, "session"),
 		Priority: rapid.Int32().Draw(t, "priority"), Replica: n32.Draw(t, "replica"),
@@ -93,7 +96,15 @@ func drawRequest(t *rapid.T) Request {
 		Response: sim.Duration(n64.Draw(t, "response")), Prompt: n32.Draw(t, "prompt"), Wanted: n32.Draw(t, "wanted"),
 		Output: n32.Draw(t, "output"), Cached: n32.Draw(t, "cached"), Preemptions: n32.Draw(t, "preemptions"),
 		Computed: n64.Draw(t, "computed"), Recomputed: n64.Draw(t, "recomputed"), MaxGap: sim.Duration(n64.Draw(t, "gap")),
+		Queued: instant.Draw(t, "queued"),
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "spans") {
+		r.Made = append(r.Made, Span{Step: n64.Draw(t, "step"), Steps: rapid.Int64Min(1).Draw(t, "span")})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "losses") {
+		r.Lost = append(r.Lost, n64.Draw(t, "lost"))
+	}
+	return r
 }
 
 func drawStep(t *rapid.T) StepRun {
@@ -103,6 +114,8 @@ func drawStep(t *rapid.T) StepRun {
 		First: sim.Duration(n64.Draw(t, "first")), Inc: sim.Duration(rapid.Int64().Draw(t, "inc")),
 		Decodes: n32.Draw(t, "decodes"), DecodeKV: n64.Draw(t, "kv"), Running: n32.Draw(t, "running"),
 		Waiting: n32.Draw(t, "waiting"), Preempted: n32.Draw(t, "preempted"), BlocksUsed: n64.Draw(t, "blocks"),
+		Serial: n64.Draw(t, "serial"), Base: sim.Duration(n64.Draw(t, "base")),
+		Held: Held(rapid.IntRange(0, int(HeldOrder)).Draw(t, "held")),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "chunks") {
 		r.Chunks = append(r.Chunks, Chunk{
@@ -160,9 +173,9 @@ func TestAFileCutAnywhereIsAnError(t *testing.T) {
 }
 
 // example is a small record file with one request and one step.
-const example = `{"schema":1,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false}
-{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7}
-{"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0}
+const example = `{"schema":2,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false}
+{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":""}
+{"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0,"queued_ps":0,"made":[{"step":0,"steps":1}],"lost":[]}
 {"type":"end","requests":1,"steps":1}
 `
 
@@ -173,8 +186,12 @@ func TestReaderRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{example, "", "f.jsonl: is empty"},
 		{`"kind":"servesim-records"`, `"kind":"other"`, "f.jsonl:1: this is not a record file"},
-		{`{"schema":1,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
-		{`"schema":1,`, `"schema":2,"new":[1],`, `f.jsonl:1: schema: found "2"; this version reads schema 1`},
+		{`{"schema":2,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
+		{`"schema":2,`, `"schema":3,"new":[1],`, `f.jsonl:1: schema: found "3"; this version reads schemas 1 and 2`},
+		{`"schema":2,`, `"schema":1,`, `f.jsonl:2: serial: unknown key`},
+		{`"held":""`, `"held":"soon"`, `f.jsonl:2: held: found "soon"; the reasons are`},
+		{`"step":0,"steps":1`, `"step":0,"steps":0`, `f.jsonl:3: made.steps: found 0`},
+		{`"lost":[]`, `"lost":[-1]`, `f.jsonl:3: lost: found -1`},
 		{`"seed":7`, `"seed":-7`, "f.jsonl:1: seed: found"},
 		{`"seed":7`, `"seed":18446744073709551616`, "f.jsonl:1: seed: found"},
 		{`"policy":"vllm@0.20",`, ``, `f.jsonl:1: key "policy" is missing`},
@@ -195,7 +212,7 @@ func TestReaderRefuses(t *testing.T) {
 		{`"name":""`, `"name":"\x"`, "f.jsonl:3: name: "},
 		{`"name":""`, "\"name\":\"\xff\"", "f.jsonl:3: name: a string is not valid UTF-8"},
 		{`"name":""`, "\"name\":\"\t\"", "f.jsonl:3: name: a string has a control character"},
-		{`"max_gap_ps":0}`, `"max_gap_ps":0} x`, "f.jsonl:3: found \"x\" after the object"},
+		{`"lost":[]}`, `"lost":[]} x`, "f.jsonl:3: found \"x\" after the object"},
 		{`"resumed":false`, `"resumed":0`, "f.jsonl:2: chunks.resumed: found"},
 		{`"gaps":[]`, `"gaps":[{"seqs":1}]`, `f.jsonl:2: gaps: key "steps" is missing`},
 		{`"gaps":[]`, `"gaps":[`, "f.jsonl:2: gaps: found"},
@@ -242,6 +259,9 @@ func TestWriterReportsWhatItCannotWrite(t *testing.T) {
 	if _, err := write(Header{Model: "\xff"}, nil); err == nil || !strings.Contains(err.Error(), "model is not valid UTF-8") {
 		t.Error(err)
 	}
+	if _, err := write(Header{}, []any{StepRun{Held: 9}}); err == nil || !strings.Contains(err.Error(), "unknown reason 9") {
+		t.Error(err)
+	}
 	if _, err := write(Header{}, []any{Request{Outcome: 9}}); err == nil || !strings.Contains(err.Error(), "unknown outcome 9") {
 		t.Error(err)
 	}
@@ -249,7 +269,7 @@ func TestWriterReportsWhatItCannotWrite(t *testing.T) {
 
 func TestRequestKeysNameTheirUnits(t *testing.T) {
 	for _, k := range requestKeys {
-		for _, word := range []string{"arrival", "sent", "scheduled", "first", "last", "end", "response", "gap"} {
+		for _, word := range []string{"arrival", "sent", "scheduled", "first", "last", "end", "response", "gap", "queued"} {
 			if strings.Contains(k, word) && !strings.HasSuffix(k, "_ps") {
 				t.Errorf("key %q has no unit", k)
 			}
@@ -260,12 +280,14 @@ func TestRequestKeysNameTheirUnits(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(strings.Replace(example, `"name":""`, `"name":"\ud83d\ude00 \"x\\"`, 1)))
+	f.Add([]byte(example1))
 	f.Add([]byte(strings.ReplaceAll(example, ":", " : ")))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		h, records, err := read(file)
 		if err != nil {
 			return
 		}
+		h.Schema = Schema // in which it is written
 		again, err := write(h, records)
 		if err != nil {
 			t.Fatalf("read, but cannot be written: %v", err)
@@ -279,11 +301,11 @@ func FuzzReader(f *testing.F) {
 
 func ExampleWriter() {
 	w, _ := NewWriter(os.Stdout, Header{Version: "1.0", Seed: 7, Model: "llama", Policy: "vllm@0.20", RequestsOnly: true})
-	_ = w.Request(&Request{ID: 3, Outcome: Rejected, Reason: "too long", Arrival: 1500, Sent: Never, Scheduled: Never, First: Never, Last: Never, End: 1500})
+	_ = w.Request(&Request{ID: 3, Outcome: Rejected, Reason: "too long", Arrival: 1500, Sent: Never, Queued: Never, Scheduled: Never, First: Never, Last: Never, End: 1500})
 	_ = w.Close()
 	// Output:
-	// {"schema":1,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true}
-	// {"type":"request","id":3,"name":"","line":0,"class":"","session":0,"priority":0,"replica":0,"outcome":"rejected","reason":"too long","arrival_ps":1500,"sent_ps":null,"scheduled_ps":null,"first_ps":null,"last_ps":null,"end_ps":1500,"response_ps":0,"prompt":0,"wanted":0,"output":0,"cached":0,"preemptions":0,"computed":0,"recomputed":0,"max_gap_ps":0}
+	// {"schema":2,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true}
+	// {"type":"request","id":3,"name":"","line":0,"class":"","session":0,"priority":0,"replica":0,"outcome":"rejected","reason":"too long","arrival_ps":1500,"sent_ps":null,"scheduled_ps":null,"first_ps":null,"last_ps":null,"end_ps":1500,"response_ps":0,"prompt":0,"wanted":0,"output":0,"cached":0,"preemptions":0,"computed":0,"recomputed":0,"max_gap_ps":0,"queued_ps":null,"made":[],"lost":[]}
 	// {"type":"end","requests":1,"steps":0}
 }
 
@@ -292,7 +314,7 @@ func benchRequest() Request {
 	return Request{
 		ID: 123456, Line: 123457, Class: "chat", Arrival: 3_600_123_456_789, Sent: 3_600_123_456_789, Scheduled: 3_600_173_456_789,
 		First: 3_600_273_456_789, Last: 3_608_273_456_789, End: 3_608_273_456_789, Prompt: 1024, Wanted: 256, Output: 256,
-		Computed: 1279, MaxGap: 48_273_456_789,
+		Computed: 1279, MaxGap: 48_273_456_789, Queued: 3_600_133_456_789, Made: []Span{{Step: 1234, Steps: 256}},
 	}
 }
 

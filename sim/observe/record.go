@@ -42,8 +42,44 @@ func Outcomes() []Outcome {
 // Never marks an instant of a Request that did not come about.
 const Never = sim.Time(-1)
 
+// Held says why the first request that waited was not admitted to a step.
+type Held uint8
+
+// The reasons.
+const (
+	// NotHeld: nobody waited.
+	NotHeld Held = iota
+	// HeldSlots: as many sequences ran as may (max_num_seqs).
+	HeldSlots
+	// HeldBlocks: too few KV blocks were free, or the step preempted for want of them.
+	HeldBlocks
+	// HeldBudget: too little was left of the step's token budget.
+	HeldBudget
+	// HeldPartial: as many long prompts were being computed as may be at once.
+	HeldPartial
+	// HeldOrder: the policy did not admit then, whatever was free.
+	HeldOrder
+)
+
+// heldNames returns the names of the reasons, in order.
+func heldNames() [int(HeldOrder) + 1]string {
+	return [...]string{"", "slots", "blocks", "budget", "partial", "order"}
+}
+
+// String returns the name of h as records spell it, "" for NotHeld.
+func (h Held) String() string {
+	if names := heldNames(); int(h) < len(names) {
+		return names[h]
+	}
+	return "unknown"
+}
+
+// Span is Steps successive steps of one replica, from the one whose serial is Step.
+type Span struct{ Step, Steps int64 }
+
 // Request is what became of one request. The instants are at the engine; they
-// satisfy Arrival ≤ Sent ≤ Scheduled ≤ First ≤ Last ≤ End, as far as they came about.
+// satisfy Arrival ≤ Sent ≤ Queued ≤ Scheduled ≤ First ≤ Last ≤ End, as far as they
+// came about.
 //
 // What the client sees is
 //
@@ -68,6 +104,11 @@ type Request struct {
 	// Sent is when it joined the engine's queue: Arrival plus the network's and
 	// the front end's delay. Never if it ended before.
 	Sent sim.Time
+	// Queued is when the engine first chose with it in the queue: the end of the
+	// step that was under way at Sent, or with asynchronous scheduling that of
+	// the step after, which was planned by then. Never if it ended before, and in
+	// records that do not tell.
+	Queued sim.Time
 	// Scheduled is when the step that first computed any of its tokens began, or Never.
 	Scheduled sim.Time
 	// First is when its first output token was made, or Never.
@@ -101,6 +142,14 @@ type Request struct {
 	// MaxGap is the longest time between two successive output tokens, 0 if
 	// there were not two.
 	MaxGap sim.Duration
+	// Made is the steps of its replica that each made one output token for it, at
+	// their end: the longest spans there are, in order. Their steps sum to Output,
+	// unless the records do not tell: Made is then empty.
+	Made []Span
+	// Lost is, for each preemption, the serial of the step that was formed then
+	// or, if it came to nothing, the one after: the request lost its blocks when
+	// that step began.
+	Lost []int64
 }
 
 // Gaps is a run of inter-token gaps: each of Seqs sequences saw Steps gaps in
@@ -130,6 +179,9 @@ type Chunk struct {
 type StepRun struct {
 	// Replica is the engine, from 0.
 	Replica int32
+	// Serial is the first step's number among those of its replica, from 0. That
+	// of the next run is larger by Steps.
+	Serial int64
 	// Start is when the first step began.
 	Start sim.Time
 	// Steps is the number of steps, at least 1; 1 if Chunks is not empty.
@@ -137,6 +189,9 @@ type StepRun struct {
 	// First is the duration of the first step, Inc how much longer each
 	// following one is.
 	First, Inc sim.Duration
+	// Base is how long the first step would have lasted without its Chunks: First
+	// if there are none, 0 if there are no Decodes. It is at most First.
+	Base sim.Duration
 	// Decodes is the number of sequences that decode one token in each step,
 	// DecodeKV the sum of their context lengths in tokens in the first one.
 	Decodes  int32
@@ -149,6 +204,8 @@ type StepRun struct {
 	// Running and Waiting are the numbers of requests that hold a slot and that
 	// queue for one, taken when the run began, after its admissions.
 	Running, Waiting int32
+	// Held is why the first of those that waited was not admitted.
+	Held Held
 	// Preempted is the number of requests preempted to form the first step.
 	Preempted int32
 	// BlocksUsed is the number of KV blocks in use in the last step.

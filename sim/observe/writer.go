@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"unicode/utf8"
-
-	"servesim/sim"
 )
 
 // Writer is a Sink that writes records as JSON, one object a line: a header, the
@@ -15,7 +12,7 @@ import (
 // cut short. Instants and spans are integers of picoseconds in keys that end
 // with "_ps"; Never is null. The same records give the same bytes.
 //
-//	{"schema":1,"kind":"servesim-records","version":"…","seed":7,"scenario":"…","profile":"…","model":"…","policy":"…","requests_only":false}
+//	{"schema":2,"kind":"servesim-records","version":"…","seed":7,"scenario":"…","profile":"…","model":"…","policy":"…","requests_only":false}
 //	{"type":"request","id":0,"name":"","line":2,…}
 //	{"type":"step","replica":0,"start_ps":0,…}
 //	{"type":"end","requests":1,"steps":1}
@@ -87,6 +84,9 @@ func (w *Writer) Request(r *Request) error {
 	e.integer("computed", r.Computed)
 	e.integer("recomputed", r.Recomputed)
 	e.integer("max_gap_ps", int64(r.MaxGap))
+	e.instant("queued_ps", r.Queued)
+	e.spans(r.Made)
+	e.lost(r.Lost)
 	w.requests++
 	return w.line(&e, "request")
 }
@@ -96,6 +96,9 @@ func (w *Writer) Step(r *StepRun) error {
 	if w.requestsOnly {
 		return nil
 	}
+	if r.Held > HeldOrder {
+		return fmt.Errorf("write records: step %d: unknown reason %d", r.Serial, r.Held)
+	}
 	e := encoder{buf: append(w.buf[:0], `{"type":"step"`...)}
 	e.integer("replica", int64(r.Replica))
 	e.instant("start_ps", r.Start)
@@ -104,34 +107,15 @@ func (w *Writer) Step(r *StepRun) error {
 	e.integer("inc_ps", int64(r.Inc))
 	e.integer("decodes", int64(r.Decodes))
 	e.integer("decode_kv", r.DecodeKV)
-	e.key("chunks")
-	e.buf = append(e.buf, '[')
-	for i := range r.Chunks {
-		c := &r.Chunks[i]
-		e.element(i)
-		e.integer("id", c.ID)
-		e.integer("start", int64(c.Start))
-		e.integer("tokens", int64(c.Tokens))
-		e.boolean("resumed", c.Resumed)
-		e.buf = append(e.buf, '}')
-	}
-	e.buf = append(e.buf, ']')
-	e.key("gaps")
-	e.buf = append(e.buf, '[')
-	for i := range r.Gaps {
-		g := &r.Gaps[i]
-		e.element(i)
-		e.integer("seqs", int64(g.Seqs))
-		e.integer("steps", g.Steps)
-		e.integer("first_ps", int64(g.First))
-		e.integer("inc_ps", int64(g.Inc))
-		e.buf = append(e.buf, '}')
-	}
-	e.buf = append(e.buf, ']')
+	e.chunks(r.Chunks)
+	e.gaps(r.Gaps)
 	e.integer("running", int64(r.Running))
 	e.integer("waiting", int64(r.Waiting))
 	e.integer("preempted", int64(r.Preempted))
 	e.integer("blocks_used", r.BlocksUsed)
+	e.integer("serial", r.Serial)
+	e.integer("base_ps", int64(r.Base))
+	e.text("held", r.Held.String())
 	w.steps++
 	return w.line(&e, "step")
 }
@@ -149,70 +133,4 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("write records: %w", err)
 	}
 	return nil
-}
-
-// encoder appends the members of a JSON object to buf. fault is the key of a
-// text that cannot be written.
-type encoder struct {
-	buf   []byte
-	fault string
-}
-
-// element begins element i of an array of objects.
-func (e *encoder) element(i int) {
-	if i > 0 {
-		e.buf = append(e.buf, ',')
-	}
-	e.buf = append(e.buf, '{')
-}
-
-// key appends the key of the next member.
-func (e *encoder) key(k string) {
-	if e.buf[len(e.buf)-1] != '{' {
-		e.buf = append(e.buf, ',')
-	}
-	e.buf = append(e.buf, '"')
-	e.buf = append(e.buf, k...)
-	e.buf = append(e.buf, '"', ':')
-}
-
-func (e *encoder) integer(k string, v int64) {
-	e.key(k)
-	e.buf = strconv.AppendInt(e.buf, v, 10)
-}
-
-func (e *encoder) instant(k string, t sim.Time) {
-	if t != Never {
-		e.integer(k, int64(t))
-		return
-	}
-	e.key(k)
-	e.buf = append(e.buf, "null"...)
-}
-
-func (e *encoder) boolean(k string, v bool) {
-	e.key(k)
-	e.buf = strconv.AppendBool(e.buf, v)
-}
-
-// text appends a string, escaping what JSON wants escaped.
-func (e *encoder) text(k, s string) {
-	if !utf8.ValidString(s) {
-		e.fault = k
-		return
-	}
-	const hex = "0123456789abcdef"
-	e.key(k)
-	e.buf = append(e.buf, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			e.buf = append(e.buf, '\\', c)
-		case c < ' ':
-			e.buf = append(e.buf, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			e.buf = append(e.buf, c)
-		}
-	}
-	e.buf = append(e.buf, '"')
 }

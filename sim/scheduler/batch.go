@@ -180,6 +180,13 @@ func (b *batch) evict(h Handle) {
 	s.state = waiting
 }
 
+// hold records why the head of the queue is not admitted, if nothing has yet.
+func (b *batch) hold(why Held) {
+	if b.step.Held == NotHeld {
+		b.step.Held = why
+	}
+}
+
 // finish ends the running sequence h, which has all its tokens. With
 // asynchronous scheduling it keeps its place and its blocks until that is seen.
 func (b *batch) finish(h Handle) {

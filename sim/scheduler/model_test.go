@@ -142,6 +142,7 @@ func (m *model) step() (moved bool) {
 	m.lose(step)
 	m.visit(step)
 	m.limits(step)
+	m.held(step)
 	m.blocks()
 	m.queues()
 	moved = !step.Empty() || len(step.Preempted)+len(step.Dropped) > 0
@@ -151,6 +152,32 @@ func (m *model) step() (moved bool) {
 		m.queues()
 	}
 	return moved
+}
+
+// held checks that the step has a reason if and only if somebody waits, and one
+// that can be.
+func (m *model) held(step *scheduler.Step) {
+	running, waiting, free := m.p.Counts()
+	spent := step.Decodes
+	for i := range step.Shares {
+		spent += step.Shares[i].Tokens
+	}
+	ok := true
+	switch step.Held {
+	case scheduler.NotHeld:
+		ok = waiting == 0
+	case scheduler.HeldSlots:
+		ok = running+len(step.Preempted) >= int(m.c.MaxNumSeqs)
+	case scheduler.HeldBudget:
+		ok = spent > 0
+	case scheduler.HeldBlocks:
+		ok = running > 0 && free < m.c.NumGPUBlocks || len(step.Preempted) > 0 || m.c.AllowLivelock
+	case scheduler.HeldPartial:
+		ok = m.c.Policy == scheduler.VLLMV0 && m.c.MaxNumPartialPrefills > 1
+	}
+	if !ok || step.Held != scheduler.NotHeld && waiting == 0 {
+		m.t.Fatalf("%d run, %d wait, %d blocks are free and %d tokens are computed; the reason is %q", running, waiting, free, spent, step.Held)
+	}
 }
 
 // lose takes in who was preempted, dropped or stalled.

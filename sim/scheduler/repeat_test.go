@@ -72,14 +72,14 @@ func (p *pair) step(arrivals int) (moved bool) {
 	}
 	k := rapid.OneOf(rapid.Just(most), rapid.Int64Range(1, most)).Draw(p.t, "steps")
 	p.longest = max(p.longest, k)
-	decodes, kv := step.Decodes, step.DecodeKV
+	decodes, kv, held := step.Decodes, step.DecodeKV, step.Held
 	for i := int64(1); i < k; i++ {
 		if done := p.slow.Advance(1); len(done) > 0 {
 			p.t.Fatalf("%v end after %d of %d steps", done, i, k)
 		}
 		kv += int64(decodes)
 		next := p.slow.Plan()
-		if diff := cmp.Diff(&scheduler.Step{Decodes: decodes, DecodeKV: kv}, next, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(&scheduler.Step{Decodes: decodes, DecodeKV: kv, Held: held}, next, cmpopts.EquateEmpty()); diff != "" {
 			p.t.Fatalf("step %d of %d is not the first one again:\n%s", i, k, diff)
 		}
 	}

@@ -46,6 +46,39 @@ type Drop struct {
 	Reason string
 }
 
+// Held says why a step does not admit the head of the queue.
+type Held uint8
+
+// The reasons.
+const (
+	// NotHeld: the queue is empty once the step is planned.
+	NotHeld Held = iota
+	// HeldSlots: max_num_seqs sequences run.
+	HeldSlots
+	// HeldBlocks: there are too few free KV blocks, or the step preempted
+	// because there were.
+	HeldBlocks
+	// HeldBudget: the step's token budget is spent, or too little is left of it.
+	HeldBudget
+	// HeldPartial: as many long prompts are being computed as may be at once.
+	HeldPartial
+	// HeldOrder: the policy does not admit now, whatever is free.
+	HeldOrder
+)
+
+// heldNames returns the names of the reasons, in order.
+func heldNames() [int(HeldOrder) + 1]string {
+	return [...]string{"", "slots", "blocks", "budget", "partial", "order"}
+}
+
+// String returns the name of h, "" for NotHeld.
+func (h Held) String() string {
+	if names := heldNames(); int(h) < len(names) {
+		return names[h]
+	}
+	return "unknown"
+}
+
 // Step is what the engine does next. Its slices are valid until the next Plan.
 type Step struct {
 	// Decodes is the number of sequences that decode one token each, DecodeKV
@@ -61,6 +94,9 @@ type Step struct {
 	Stalled, Unstalled []Handle
 	// Dropped can never be served and have left.
 	Dropped []Drop
+	// Held is why the head of the queue is not admitted. It is NotHeld if and
+	// only if nobody waits, and one step's for all that Repeat allows.
+	Held Held
 }
 
 // Empty tells that there is nothing to compute.
@@ -68,7 +104,7 @@ func (s *Step) Empty() bool { return s.Decodes == 0 && len(s.Shares) == 0 }
 
 // reset empties s and keeps its memory.
 func (s *Step) reset() {
-	s.Decodes, s.DecodeKV = 0, 0
+	s.Decodes, s.DecodeKV, s.Held = 0, 0, NotHeld
 	s.Shares, s.Preempted = s.Shares[:0], s.Preempted[:0]
 	s.Stalled, s.Unstalled, s.Dropped = s.Stalled[:0], s.Unstalled[:0], s.Dropped[:0]
 }

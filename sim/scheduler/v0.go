@@ -68,12 +68,29 @@ func (p *v0) prefillPass() {
 			p.ignore(h, "prompt needs more KV blocks than the pool has")
 			continue
 		}
-		if fit == fitLater || n > budget || p.running.n >= p.MaxNumSeqs {
+		if p.held(fit, p.running.n, n > budget) {
 			return
 		}
 		p.start(h, n)
 		budget -= n
 	}
+}
+
+// held tells, and records, that a sequence cannot be admitted beside seqs
+// others. The reasons that last come before the one that the others' growth can
+// bring about, so that a step that repeats keeps its own.
+func (p *v0) held(fit fit, seqs int32, over bool) bool {
+	switch {
+	case seqs >= p.MaxNumSeqs:
+		p.hold(HeldSlots)
+	case over:
+		p.hold(HeldBudget)
+	case fit == fitLater:
+		p.hold(HeldBlocks)
+	default:
+		return false
+	}
+	return true
 }
 
 // fit says whether blocks for n tokens can be had.
@@ -206,8 +223,10 @@ func (p *v0) freeBlocks(i int, touched int64) bool {
 			p.step.Dropped = append(p.step.Dropped, Drop{h, reasonAppend})
 		case p.chunked:
 			p.victims = append(p.victims, h)
+			p.step.Held = HeldBlocks
 		default:
 			p.pushFront(&p.queue, h)
+			p.step.Held = HeldBlocks
 		}
 		if last == i {
 			return false

@@ -125,7 +125,11 @@ func (p *v0) classOf(h Handle) int {
 func (p *v0) chunkedPrefillPass(budget, slot, seqs int32) {
 	longs := p.runningLongs()
 	several := p.MaxNumPartialPrefills > 1
-	for h := p.queue.head; h != nobody && budget > 0; {
+	for h := p.queue.head; h != nobody; {
+		if budget == 0 {
+			p.hold(HeldBudget)
+			return
+		}
 		s := &p.seqs[h]
 		next := s.next
 		n := min(s.known(), budget, slot)
@@ -136,6 +140,7 @@ func (p *v0) chunkedPrefillPass(budget, slot, seqs int32) {
 		}
 		if several && p.long(s) {
 			if longs >= p.MaxLongPartialPrefills {
+				p.hold(HeldPartial)
 				h = next
 				continue
 			}
@@ -146,7 +151,7 @@ func (p *v0) chunkedPrefillPass(budget, slot, seqs int32) {
 			h = next
 			continue
 		}
-		if fit == fitLater || n == 0 || seqs >= p.MaxNumSeqs {
+		if p.held(fit, seqs, n == 0) {
 			return
 		}
 		if several && p.long(s) {

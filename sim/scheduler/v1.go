@@ -103,6 +103,8 @@ func (p *v1) Plan() *Step {
 	}
 	if len(p.step.Preempted) == 0 {
 		p.admit(budget)
+	} else {
+		p.hold(HeldBlocks)
 	}
 	return &p.step
 }
@@ -171,7 +173,7 @@ func (p *v1) grant(h Handle, n int32) {
 // admit spends what is left of the budget on the queue.
 func (p *v1) admit(budget int32) {
 	p.skipped = p.skipped[:0]
-	for h := p.first(); h != nobody && budget > 0 && p.running.n < p.MaxNumSeqs; h = p.first() {
+	for h := p.first(); h != nobody && p.open(budget); h = p.first() {
 		s := &p.seqs[h]
 		n := p.capped(s.known() - s.computed)
 		if n > budget && !p.chunks() {
@@ -179,6 +181,7 @@ func (p *v1) admit(budget int32) {
 				p.discard(h, "resumed length exceeds max_num_batched_tokens with chunked prefill off")
 				continue
 			}
+			p.hold(HeldBudget)
 			if p.Unchunked == UnchunkedStop {
 				break
 			}
@@ -192,6 +195,7 @@ func (p *v1) admit(budget int32) {
 			continue
 		}
 		if !p.room(s, n) {
+			p.hold(HeldBlocks)
 			break
 		}
 		p.dequeue(h)
@@ -206,6 +210,19 @@ func (p *v1) admit(budget int32) {
 		p.requeue(h)
 	}
 	p.mustReplan = len(p.skipped) > 1
+}
+
+// open tells that one more sequence may be admitted, blocks aside.
+func (p *v1) open(budget int32) bool {
+	switch {
+	case budget <= 0:
+		p.hold(HeldBudget)
+	case p.running.n >= p.MaxNumSeqs:
+		p.hold(HeldSlots)
+	default:
+		return true
+	}
+	return false
 }
 
 // discard drops the waiting sequence h for good.
