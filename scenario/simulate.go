@@ -28,7 +28,7 @@ type Result struct {
 type Options struct {
 	// Percentiles are those of the report; nil is the default.
 	Percentiles []analysis.Percentile
-	// Sinks get the records of the run too. Their errors end it, and are told as
+	// Sinks get the records of the run too, in detail (see engine.Config). Their errors end it, and are told as
 	// they are.
 	Sinks []observe.Sink
 	// Watch, if it isn't nil, is called when the workload is open. It may put a
@@ -58,7 +58,9 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 			tee = append(tee, s)
 		}
 	}
-	err = engine.Run(ctx, p.Engine(in.Source, tee))
+	config := p.Engine(in.Source, tee)
+	config.Detail = len(o.Sinks) > 0
+	err = engine.Run(ctx, config)
 	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
 		return nil, runError(err)
 	}

@@ -167,7 +167,7 @@ func covered(s oneStep) (n int32) {
 func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	fast, slow := &recorder{Peaks: map[sim.Time]int64{}}, &recorder{Peaks: map[sim.Time]int64{}}
 	c := newConfig()
-	c.Sink = fast
+	c.Sink, c.Detail = fast, true
 	if err := engine.Run(context.Background(), c); err != nil {
 		return fast, "fast: " + err.Error()
 	}
@@ -303,6 +303,13 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 			t.Fatalf("request %d has two records", r.ID)
 		}
 		seen[r.ID] = true
+		made := int64(0)
+		for _, s := range r.Made {
+			made += s.Steps
+		}
+		if made != int64(r.Output) || len(r.Lost) != int(r.Preemptions) {
+			t.Fatalf("request %d has %d tokens and %d preemptions; of those it tells %d and %d", r.ID, r.Output, r.Preemptions, made, len(r.Lost))
+		}
 		if r.Outcome == observe.Completed {
 			completedLaws(t, c, r)
 		}
@@ -319,7 +326,10 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 			t.Fatalf("requests without a record, or records without a request: %s", d)
 		}
 	}
-	for _, s := range got.Steps {
+	for i, s := range got.Steps {
+		if s.Serial != int64(i) || s.Base > s.Duration || (s.Held != observe.NotHeld) != (s.Waiting > 0) {
+			t.Fatalf("step %d: %+v", i, s)
+		}
 		tokens := s.Decodes
 		for _, chunk := range s.Chunks {
 			tokens += chunk.Tokens

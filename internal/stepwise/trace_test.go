@@ -76,7 +76,7 @@ func agree(t *testing.T, newConfig func() engine.Config) {
 	seed := maphash.MakeSeed()
 	fast, slow := newDigest(t, seed), newDigest(t, seed)
 	c := newConfig()
-	c.Sink = fast
+	c.Sink, c.Detail = fast, true
 	if err := engine.Run(context.Background(), c); err != nil {
 		t.Fatal("fast:", err)
 	}

@@ -106,9 +106,10 @@ func BenchmarkSteadyStretch(b *testing.B) {
 
 // mallocs returns the number and bytes of the allocations of a run of n chat
 // requests under preset at 80 % of capacity.
-func mallocs(t *testing.T, preset string, n int64) (count, bytes int64) {
+func mallocs(t *testing.T, preset string, n int64, detail bool) (count, bytes int64) {
 	t.Helper()
 	c := h100Config(t, preset)
+	c.Detail = detail
 	c.Source, c.Sink = chat(t, n, 0.8*capacityPerS(preset)), &queueing{n: n}
 	return allocated(t, c)
 }
@@ -148,11 +149,13 @@ func TestUnbrokenArrivalsDoNotAllocate(t *testing.T) {
 // with the number of requests.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	for _, p := range scheduler.Presets() {
-		short, shortBytes := mallocs(t, p.Name, 20_000)
-		long, longBytes := mallocs(t, p.Name, 80_000)
-		t.Logf("%s: %d allocations of %d bytes, then %d of %d", p.Name, short, shortBytes, long, longBytes)
-		if long-short > 100 || longBytes-shortBytes > 300_000 {
-			t.Errorf("%s: 60,000 more requests allocate %d times more, and %d bytes more", p.Name, long-short, longBytes-shortBytes)
+		for _, detail := range []bool{false, true} {
+			short, shortBytes := mallocs(t, p.Name, 20_000, detail)
+			long, longBytes := mallocs(t, p.Name, 80_000, detail)
+			t.Logf("%s, detail=%v: %d allocations of %d bytes, then %d of %d", p.Name, detail, short, shortBytes, long, longBytes)
+			if long-short > 100 || longBytes-shortBytes > 300_000 {
+				t.Errorf("%s, detail=%v: 60,000 more requests allocate %d times more, and %d bytes more", p.Name, detail, long-short, longBytes-shortBytes)
+			}
 		}
 	}
 }

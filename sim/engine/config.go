@@ -21,6 +21,9 @@ type Config struct {
 	Source workload.Source
 	// Sink takes the records.
 	Sink observe.Sink
+	// Detail fills in Request.Made and StepRun.Base, which take some per cent of a
+	// run's time: a quarter where every prompt interrupts every decode.
+	Detail bool
 	// Seed decides the draws of RequestDelay and ResponseDelay.
 	Seed sim.Seed
 	// RequestDelay is the time from the client's call to the engine's queue,

@@ -114,7 +114,7 @@ func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
 // base returns how long the first step would last without its chunks.
 func (e *engine) base(step *scheduler.Step, p gpu.Progression) sim.Duration {
 	switch {
-	case step.Decodes == 0:
+	case step.Decodes == 0 || !e.cfg.Detail:
 		return 0
 	case len(step.Shares) == 0:
 		return p.First

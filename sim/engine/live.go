@@ -94,7 +94,9 @@ func (e *engine) settle(h scheduler.Handle, l *live) {
 	g := &e.group
 	n := g.steps - l.join
 	l.emitted += int32(n)
-	e.credit(l, l.join, g.steps)
+	if e.cfg.Detail {
+		e.credit(l, l.join, g.steps)
+	}
 	l.rec.Computed += n
 	l.rec.MaxGap = max(l.rec.MaxGap, g.history.max(l.gapFrom))
 	if l.odd {
@@ -116,7 +118,9 @@ func (e *engine) settle(h scheduler.Handle, l *live) {
 // step being recorded.
 func (e *engine) token(l *live, t sim.Time) {
 	l.emitted++
-	e.make(l, e.run.Serial, 1)
+	if e.cfg.Detail {
+		e.make(l, e.run.Serial, 1)
+	}
 	if l.rec.First == observe.Never {
 		l.rec.First = t
 	} else {
@@ -129,7 +133,9 @@ func (e *engine) token(l *live, t sim.Time) {
 // which ends at end and whose durations go on as first+inc, first+2·inc and so on.
 func (e *engine) tick(serial, k int64, end sim.Time, first, inc sim.Duration) {
 	g := &e.group
-	g.serials.push(g.steps, serial)
+	if e.cfg.Detail {
+		g.serials.push(g.steps, serial)
+	}
 	if int(g.members) > len(g.odd) {
 		g.history.push(g.steps+1, end.Sub(g.last))
 	}

@@ -190,7 +190,8 @@ type StepRun struct {
 	// following one is.
 	First, Inc sim.Duration
 	// Base is how long the first step would have lasted without its Chunks: First
-	// if there are none, 0 if there are no Decodes. It is at most First.
+	// if there are none, 0 if there are no Decodes. It is at most First, and 0 in
+	// records that do not tell.
 	Base sim.Duration
 	// Decodes is the number of sequences that decode one token in each step,
 	// DecodeKV the sum of their context lengths in tokens in the first one.
