@@ -1,0 +1,126 @@
+package vllmlog
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxLine is the longest line in bytes that is read; maxFaults the most faults told.
+const (
+	maxLine   = 1 << 20
+	maxFaults = 20
+)
+
+// A pattern is a line that the reader knows.
+type pattern struct {
+	// mark stands in every such line, and nothing else has it.
+	mark string
+	form *regexp.Regexp
+	want string // what the line looks like, for faults
+	take func(match []string, line int)
+}
+
+// A reader is the state of Read.
+type reader struct {
+	log      *Log
+	patterns []pattern
+	starts   map[string]int // line of the start of the engine, by its process
+	faults   []error
+}
+
+// Read reads the log of one start of a server; name is what errors call it. The
+// error joins the first 20 faults, each with its line: a known line whose figures
+// cannot be read, a second start. A log without any known line is a fault too.
+func Read(r io.Reader, name string) (*Log, error) {
+	d := &reader{log: &Log{Name: name}, starts: map[string]int{}}
+	d.patterns = append(d.startPatterns(), d.settingPatterns()...)
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for s.Scan() {
+		d.log.Lines++
+		d.line(clean(s.Text()), d.log.Lines)
+	}
+	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
+		d.fault(d.log.Lines+1, "longer than %d bytes, which no line of vLLM's is; is this a log?", maxLine)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(d.faults) == 0 && d.log.Start.Empty() && len(d.log.Stats) == 0 {
+		d.faults = append(d.faults, fmt.Errorf("%s: none of its %d lines is one that vLLM prints of its memory, such as \"GPU KV cache size: 420,880 tokens\", or of its statistics, such as \"Avg generation throughput: 512.0 tokens/s, Running: 16 reqs\"; give a server's log at level INFO", name, d.log.Lines))
+	}
+	if n := len(d.faults); n > maxFaults {
+		d.faults = append(d.faults[:maxFaults], fmt.Errorf("%s: and %d faults more", name, n-maxFaults))
+	}
+	if err := errors.Join(d.faults...); err != nil {
+		return nil, err
+	}
+	return d.log, nil
+}
+
+func (d *reader) fault(line int, format string, args ...any) {
+	d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.log.Name, line, fmt.Sprintf(format, args...)))
+}
+
+// line takes one line.
+func (d *reader) line(text string, n int) {
+	if strings.Contains(text, statsMark) {
+		d.stats(text, n)
+		return
+	}
+	for _, p := range d.patterns {
+		if !strings.Contains(text, p.mark) {
+			continue
+		}
+		m := p.form.FindStringSubmatch(text)
+		if m == nil {
+			d.fault(n, "found %q; a line with %q must look like %q", excerpt(text, p.mark), p.mark, p.want)
+			continue
+		}
+		p.take(m, n)
+	}
+}
+
+// clean takes the escape sequences of colours out of a line.
+func clean(text string) string {
+	for {
+		begin := strings.Index(text, "\x1b[")
+		if begin < 0 {
+			return text
+		}
+		end := strings.IndexByte(text[begin:], 'm')
+		if end < 0 {
+			return text
+		}
+		text = text[:begin] + text[begin+end+1:]
+	}
+}
+
+// excerpt returns what of text stands from mark on, cut short.
+func excerpt(text, mark string) string {
+	text = text[strings.Index(text, mark):]
+	if len(text) > 80 {
+		text = text[:80] + "..."
+	}
+	return text
+}
+
+// number reads a number with commas between thousands.
+func number(text string) (float64, error) {
+	return strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+}
+
+// process returns the prefix of a line that names its process, such as EngineCore_0,
+// or "".
+func process(text string) string {
+	if strings.HasPrefix(text, "(") {
+		if i := strings.IndexAny(text, " )"); i > 0 {
+			return text[1:i]
+		}
+	}
+	return ""
+}
