@@ -87,9 +87,9 @@ func TestRunFindsTheTruth(t *testing.T) {
 	if !told["eager_layer_s"] || !told["flop_efficiency"] {
 		t.Errorf("told are %v, which lacks what a chunk costs", told)
 	}
-	for _, c := range r.Figures {
-		spread, fitted := map[validate.Metric]float64{validate.TPOTMean: tpotSpread, validate.TTFTMean: ttftSpread}[c.Metric]
-		if fitted && c.Median > 100*spread/2 {
+	for _, c := range r.Errors {
+		spread, fitted := map[string]float64{validate.TPOTMean.String(): tpotSpread, validate.TTFTMean.String(): ttftSpread}[c.Metric]
+		if !fitted || c.Median > 100*spread/2 || !(c.HeldOutMedian <= 100*spread) {
 			t.Errorf("the median error of %v is %.2f %%", c.Metric, c.Median)
 		}
 	}

@@ -2,27 +2,19 @@ package calibrate
 
 import (
 	"context"
+	"maps"
 	"math"
 
-	"servesim/internal/portable"
 	"servesim/sim/gpu"
-	"servesim/validate"
 )
 
-// The spread of the logarithms of what runs measure about what they would have
-// with the right constants: noise of the runs and of the model's form.
-const (
-	tpotSpread = 0.03
-	ttftSpread = 0.08
-)
-
-// A problem is the rows of one GPU and engine, and the constants to find.
+// A problem is measurements, and the constants to find.
 type problem struct {
-	rows       []validate.Row
+	data       Data
 	profile    *gpu.Profile // has the kernels' coefficients, and the constants that stay
 	engine     string
 	parameters []Parameter
-	done       func() // called after each simulation of a row; may be nil
+	held       func(part int) bool // figures that the loss leaves out; nil for none
 }
 
 // bounds returns the range of parameter i: its own, and for an efficiency also
@@ -37,59 +29,43 @@ func (p *problem) bounds(i int) (least, most float64) {
 	return least, max(least, most)
 }
 
-// A residual is one term of the loss.
-type residual struct {
-	row    string // empty for a prior
-	metric validate.Metric
-	r      float64 // of a figure: ln(simulated/measured)/spread
-}
-
-// residuals returns the terms of the loss at x: figures, then priors.
-func (p *problem) residuals(ctx context.Context, x []float64) ([]residual, error) {
-	results, err := validate.Run(ctx, p.rows, p.options(p.with(x)))
-	if err != nil {
-		return nil, err
-	}
-	var out []residual
-	for _, l := range validate.Lines(results) {
-		spread := tpotSpread
-		switch l.Metric {
-		case validate.TPOTMean:
-		case validate.TTFTMean:
-			spread = ttftSpread
-		default:
-			continue
-		}
-		t := residual{row: l.Row.ID, metric: l.Metric}
-		if l.Skipped == "" {
-			t.r = portable.Log(l.Simulated/l.Measured) / spread
-		}
-		out = append(out, t)
-	}
-	for i, q := range p.parameters {
-		out = append(out, residual{r: (x[i] - q.Prior) / q.Width})
-	}
-	return out, nil
-}
-
 // robust returns sign(r)·√ρ(r) with ρ(r) = 2·(√(1+r²)-1), whose square is the
 // loss of r.
 func robust(r float64) float64 {
 	return math.Copysign(math.Sqrt(2*(math.Sqrt(1+float64(r*r))-1)), r)
 }
 
-// terms returns the robust residuals at x, whose sum of squares is the loss.
+// terms returns the robust residuals at x, whose sum of squares is the loss: those
+// of the figures, then those of the priors.
 func (p *problem) terms(ctx context.Context, x []float64) ([]float64, error) {
-	rs, err := p.residuals(ctx, x)
+	figures, err := p.data.Figures(ctx, p.with(x))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(rs))
-	for i, r := range rs {
-		out[i] = r.r
-		if r.row != "" {
-			out[i] = robust(r.r)
+	out := make([]float64, 0, len(figures)+len(x))
+	for _, f := range figures {
+		r := 0.0
+		if !f.Left && (p.held == nil || !p.held(f.Part)) {
+			r = robust(f.Log / f.Spread)
 		}
+		out = append(out, r)
+	}
+	for i, q := range p.parameters {
+		out = append(out, (x[i]-q.Prior)/q.Width)
 	}
 	return out, nil
+}
+
+// with returns the profile with trial constants, and no mixed_step_s unless
+// that is one of them.
+func (p *problem) with(x []float64) *gpu.Profile {
+	trial := *p.profile
+	trial.Engine = maps.Clone(p.profile.Engine)
+	e := trial.Engine[p.engine]
+	e.MixedStepS = 0
+	for i := range p.parameters {
+		p.parameters[i].Set(&e, x[i])
+	}
+	trial.Engine[p.engine] = e
+	return &trial
 }

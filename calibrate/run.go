@@ -4,35 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"servesim/sim/gpu"
-	"servesim/validate"
-
-	"gonum.org/v1/gonum/mat"
 )
 
-// Result is what a calibration found.
+// Result is what a fit found.
 type Result struct {
 	// GPU and Engine name the constants.
 	GPU, Engine string
 	// Rows is the number of rows that were fitted, Saturated that of those left
-	// out because the simulation exhausts their KV cache.
-	Rows, Saturated int
+	// out because the simulation exhausts their KV cache; both are 0 for data of
+	// another kind. Figures is the number of figures that were compared.
+	Rows, Saturated, Figures int
 	// Constants are the fitted ones, and Profile has all of them.
 	Constants []Constant
 	Profile   *gpu.Profile
-	// TradeOffs are the pairs that the data tell apart badly.
+	// TradeOffs are the pairs that the data tell apart badly, Weak the combinations
+	// of constants of which they say less than was known before.
 	TradeOffs []TradeOff
-	// Loss is that of the minimum; Additive is that of the same with
-	// mixed_step_s free as well, and Mixed what that constant then is, in seconds.
-	Loss, Additive, Mixed float64
-	// Figures are the errors of the rows with the constants found.
-	Figures []validate.Cell
+	Weak      []Direction
+	// Loss is that of the minimum.
+	Loss float64
+	// Form is what another form of the model would give, nil if none was tried.
+	Form *Form
+	// Errors are those of the figures with the constants found.
+	Errors []Errors
 }
+
+// Form is what the fit would give with mixed_step_s free as well: the loss, and
+// what that constant then is, in seconds.
+type Form struct{ Loss, MixedS float64 }
 
 // Constant is a fitted constant.
 type Constant struct {
@@ -46,75 +49,66 @@ type Constant struct {
 	Bound bool
 }
 
-// TradeOff is the correlation of the errors of two constants.
-type TradeOff struct {
-	A, B        string
-	Correlation float64
+// Interval returns the ends of the interval that holds the constant with 95 %,
+// within its range.
+func (c *Constant) Interval() (low, high float64) {
+	half := float64(1.96 * c.Error)
+	return max(c.Least, c.Value-half), min(c.Most, c.Value+half)
 }
 
-// badCorrelation is the correlation from which on two constants count as told
-// apart badly.
-const badCorrelation = 0.7
+// ErrNoFigures reports that nothing was measured that a fit could be of.
+var ErrNoFigures = errors.New("no measurement is left to fit")
 
-// ErrNoRows reports that no calibration row is for the constants.
-var ErrNoRows = errors.New("no calibration row")
-
-// Run calibrates the constants called engine of profile p on those of rows that
-// are for it. It calls done, which may be nil, after each simulation of a row, one
-// call at a time. The error is that of ctx, or ErrNoRows.
-func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string, done func()) (*Result, error) {
-	q := &problem{profile: p, engine: engine, done: done}
-	r := &Result{GPU: p.Name, Engine: engine}
-	kv, eager := map[gpu.Format]bool{}, false
-	var mine []validate.Row
-	for i := range rows {
-		s, err := validate.Setup(&rows[i], q.options(p))
-		if rows[i].Split != validate.Calibration || !strings.EqualFold(rows[i].GPU, p.Name) || err != nil || s.Engine != engine {
-			continue
-		}
-		kv[s.KV] = true
-		eager = eager || s.EagerPrefill != nil && *s.EagerPrefill
-		mine = append(mine, rows[i])
-	}
-	if len(mine) == 0 {
-		return nil, fmt.Errorf("%w is of %s with engine %s", ErrNoRows, p.Name, engine)
-	}
-	results, err := validate.Run(ctx, mine, q.options(p))
-	if err != nil {
-		return nil, err
-	}
-	for i := range results {
-		if results[i].Saturated {
-			r.Saturated++
-			continue
-		}
-		q.rows = append(q.rows, mine[i])
-	}
-	r.Rows = len(q.rows)
-	ttft := slices.ContainsFunc(q.rows, func(r validate.Row) bool { return r.TTFTTrusted && r.Measured[validate.TTFTMean] > 0 })
+// Fit fits the constants called engine of profile p on which data bear, from those
+// of p, which are the means of their priors: without data they stay as they are.
+// parts is the number of parts of the figures, of which each is held out once; 0
+// or 1 holds none out. The error is ErrNoFigures, or that of data.
+func Fit(ctx context.Context, data Data, p *gpu.Profile, engine string, parts int) (*Result, error) {
+	q := &problem{data: data, profile: p, engine: engine}
+	e := p.Engine[engine]
 	for _, x := range Parameters() {
-		leaveOut := x.Key == "mixed_step_s" || x.Key == "eager_layer_s" && !eager ||
-			x.Key == "request_s" && !ttft || x.Key == "kv_bf16_efficiency" && !kv[gpu.BF16] || x.Key == "kv_fp8_efficiency" && !kv[gpu.FP8]
-		if !leaveOut {
+		if x.Key != "mixed_step_s" && data.Bears(x.Key) {
+			x.Prior = x.Of(&e)
+			x.Why = "the profile that the fit began with"
 			q.parameters = append(q.parameters, x)
 		}
 	}
-	return r, r.find(ctx, q)
+	r := &Result{GPU: p.Name, Engine: engine}
+	return r, r.find(ctx, q, parts)
 }
 
 // find looks for the minimum and says what is known about it.
-func (r *Result) find(ctx context.Context, q *problem) error {
+func (r *Result) find(ctx context.Context, q *problem, parts int) error {
 	x, loss, err := q.search(ctx)
 	if err != nil {
 		return err
 	}
 	r.Loss, r.Profile = loss, q.with(x)
+	figures, err := q.data.Figures(ctx, r.Profile)
+	if err != nil {
+		return err
+	}
+	for _, f := range figures {
+		if !f.Left {
+			r.Figures++
+		}
+	}
+	if r.Figures == 0 {
+		return ErrNoFigures
+	}
 	if err := r.identify(ctx, q, x); err != nil {
 		return err
 	}
-	if r.Figures, err = q.figures(ctx, x); err != nil {
+	blind, err := q.blind(ctx, x, parts)
+	if err != nil {
 		return err
 	}
+	r.Errors = summarise(figures, blind)
+	return nil
+}
+
+// compareForms fits again with mixed_step_s free as well.
+func (r *Result) compareForms(ctx context.Context, q *problem) error {
 	more := *q
 	for _, p := range Parameters() {
 		if p.Key == "mixed_step_s" {
@@ -123,11 +117,15 @@ func (r *Result) find(ctx context.Context, q *problem) error {
 		}
 	}
 	more.profile = r.Profile
-	y, additive, err := more.descend(ctx, append(slices.Clone(x), additiveStart))
+	x := make([]float64, 0, len(r.Constants)+1)
+	for _, c := range r.Constants {
+		x = append(x, c.Value)
+	}
+	y, additive, err := more.descend(ctx, append(x, additiveStart))
 	if err != nil {
 		return err
 	}
-	r.Additive, r.Mixed = additive, y[len(y)-1]
+	r.Form = &Form{additive, y[len(y)-1]}
 	return nil
 }
 
@@ -165,78 +163,8 @@ func (p *problem) search(ctx context.Context) (best []float64, loss float64, err
 			break
 		}
 	}
+	if best == nil {
+		return nil, 0, fmt.Errorf("no constants of engine %s have a finite loss", p.engine)
+	}
 	return best, loss, nil
-}
-
-// identify fills in the constants with their errors and trade-offs.
-func (r *Result) identify(ctx context.Context, q *problem, x []float64) error {
-	f, err := q.terms(ctx, x)
-	if err != nil {
-		return err
-	}
-	j, err := q.jacobian(ctx, x, len(f))
-	if err != nil {
-		return err
-	}
-	n := len(x)
-	normal := mat.NewSymDense(n, nil)
-	normal.SymOuterK(1, j.T())
-	var c mat.Cholesky
-	if !c.Factorize(normal) { // cannot be: each prior adds 1 to its diagonal
-		return fmt.Errorf("the constants of %s %s: the normal equations are singular", r.GPU, r.Engine)
-	}
-	var covariance mat.SymDense
-	if err := c.InverseTo(&covariance); err != nil {
-		return fmt.Errorf("the constants of %s %s: %w", r.GPU, r.Engine, err)
-	}
-	// Where the form misses by more than the spreads assumed, so do the errors.
-	excess := max(1, square(f)/float64(max(1, len(f)-2*n)))
-	for i := range x {
-		v := covariance.At(i, i)
-		least, most := q.bounds(i)
-		r.Constants = append(r.Constants, Constant{
-			Parameter: q.parameters[i], Value: x[i],
-			Error: math.Sqrt(min(1, float64(v*excess))) * q.parameters[i].Width,
-			Told:  max(0, 1-float64(v*excess)), Bound: x[i] <= least || x[i] >= most,
-		})
-		for k := range i {
-			if rho := covariance.At(i, k) / math.Sqrt(float64(v*covariance.At(k, k))); math.Abs(rho) >= badCorrelation {
-				r.TradeOffs = append(r.TradeOffs, TradeOff{q.parameters[k].Key, q.parameters[i].Key, rho})
-			}
-		}
-	}
-	return nil
-}
-
-// figures returns the errors of the rows at x.
-func (p *problem) figures(ctx context.Context, x []float64) ([]validate.Cell, error) {
-	results, err := validate.Run(ctx, p.rows, p.options(p.with(x)))
-	if err != nil {
-		return nil, err
-	}
-	return validate.Cells(validate.Lines(results), validate.ByGPUAndEngine), nil
-}
-
-// options returns those of a simulation with profile.
-func (p *problem) options(profile *gpu.Profile) validate.Options {
-	return validate.Options{Done: p.done, Profile: func(name string) (*gpu.Profile, error) {
-		if !strings.EqualFold(name, profile.Name) {
-			return nil, validate.ErrNoProfile
-		}
-		return profile, nil
-	}}
-}
-
-// with returns the profile with trial constants, and no mixed_step_s unless
-// that is one of them.
-func (p *problem) with(x []float64) *gpu.Profile {
-	trial := *p.profile
-	trial.Engine = maps.Clone(p.profile.Engine)
-	e := trial.Engine[p.engine]
-	e.MixedStepS = 0
-	for i := range p.parameters {
-		p.parameters[i].Set(&e, x[i])
-	}
-	trial.Engine[p.engine] = e
-	return &trial
 }

@@ -21,13 +21,39 @@ func Text(w io.Writer, r *Result) error {
 			fmt.Fprintf(&b, "%+.2f  %s and %s\n", t.Correlation, t.A, t.B)
 		}
 	}
-	b.WriteString("\n" + r.form() + "\n\nErrors in % of the rows fitted\n")
-	for _, c := range r.Figures {
-		fmt.Fprintf(&b, "%-14s n %3d  median %5.1f  P90 %5.1f  bias %+5.1f\n", c.Metric, c.N, c.Median, c.P90, c.Bias)
+	if len(r.Weak) > 0 {
+		b.WriteString("\nCombinations, in widths, of which the data say less than was known before (singular value)\n")
+		for _, d := range r.Weak {
+			fmt.Fprintf(&b, "%5.2f  %s\n", d.Singular, d.text())
+		}
+	}
+	if r.Form != nil {
+		b.WriteString("\n" + r.form() + "\n")
+	}
+	b.WriteString("\nErrors in %                  n  median     P90    bias  held out: median     P90\n")
+	for _, e := range r.Errors {
+		fmt.Fprintf(&b, "%-22s %7d %7.1f %7.1f %+7.1f  %16s %7s\n", e.Metric, e.N, e.Median, e.P90, e.Bias, percent(e.HeldOutMedian), percent(e.HeldOutP90))
 	}
 	b.WriteString("\n" + r.toml())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// text writes the combination as a sum.
+func (d *Direction) text() string {
+	parts := make([]string, len(d.Parts))
+	for i, s := range d.Parts {
+		parts[i] = fmt.Sprintf("%+.2f %s", s.Weight, s.Key)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// percent writes an error, or - if there is none.
+func percent(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", x)
 }
 
 // The shares of the prior's variance that the runs must remove for them to count
@@ -52,8 +78,8 @@ func (c *Constant) verdict() string {
 
 // form says what another form of the time of a step with prompt tokens would give.
 func (r *Result) form() string {
-	gain := r.Loss - r.Additive
-	said := fmt.Sprintf("With mixed_step_s free as well it is %.1f ms, and the loss %.1f instead of %.1f", 1e3*r.Mixed, r.Additive, r.Loss)
+	gain := r.Loss - r.Form.Loss
+	said := fmt.Sprintf("With mixed_step_s free as well it is %.1f ms, and the loss %.1f instead of %.1f", 1e3*r.Form.MixedS, r.Form.Loss, r.Loss)
 	if gain < 4 {
 		return said + ": the runs do not ask for it."
 	}
