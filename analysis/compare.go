@@ -170,7 +170,7 @@ func difference(values []int64) Difference {
 	d.Mean = meanOf(up, down, d.Count)
 	lo, hi := extremes(values)
 	d.Min, d.Max = sim.Duration(lo), sim.Duration(hi)
-	d.quantiles(DifferencePercentiles(), func(ranks []int64) (at, off []int64) {
+	d.quantiles(Linear, DifferencePercentiles(), 0, func(ranks []int64) (at, off []int64) {
 		return selectRanks([][]int64{values}, ranks), make([]int64, len(ranks))
 	})
 	return d

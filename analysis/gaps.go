@@ -121,7 +121,10 @@ func (s *GapSample) fold(runs []gapRun) {
 
 // Distribution describes the gaps taken so far, each of them counted once for
 // each sequence that saw it, with the percentiles ps in ascending order.
-func (s *GapSample) Distribution(ps []Percentile) Distribution {
+func (s *GapSample) Distribution(ps []Percentile) Distribution { return s.By(Linear, ps) }
+
+// By is Distribution with the percentiles that e defines.
+func (s *GapSample) By(e Estimator, ps []Percentile) Distribution {
 	d := Distribution{OK: s.count > 0, Count: s.count}
 	if !d.OK {
 		return d
@@ -130,11 +133,11 @@ func (s *GapSample) Distribution(ps []Percentile) Distribution {
 	if s.hist != nil {
 		s.fold(s.cur[:s.n])
 		s.n = 0
-		d.quantiles(ps, s.hist.at)
+		d.quantiles(e, ps, 0, s.hist.at)
 		return d
 	}
 	chunks := append(s.full[:len(s.full):len(s.full)], s.cur[:s.n])
-	d.quantiles(ps, func(ranks []int64) (at, off []int64) {
+	d.quantiles(e, ps, 0, func(ranks []int64) (at, off []int64) {
 		at = make([]int64, len(ranks))
 		pickGaps(chunks, uint64(s.lo), uint64(s.hi), ranks, at)
 		return at, make([]int64, len(ranks))

@@ -86,16 +86,6 @@ func (p Percentile) String() string {
 // Fraction returns p as a number from 0 to 1.
 func (p Percentile) Fraction() float64 { return float64(p.ppb) / whole }
 
-// rank returns where p lies among n > 0 sorted values, by the definition that
-// NumPy calls "linear" and Hyndman and Fan (The American Statistician 50, 1996)
-// number 7: at (n-1)·p counted from 0, that is at value lo plus parts/whole of
-// the way to the next one.
-func (p Percentile) rank(n int64) (lo, parts int64) {
-	h, l := bits.Mul64(uint64(n-1), uint64(p.ppb))
-	q, r := bits.Div64(h, l, whole)
-	return int64(q), int64(r)
-}
-
 // between returns the value parts/whole of the way from a to b ≥ a, rounded
 // to the nearest integer, halves up.
 func between(a, b, parts int64) int64 {
@@ -111,13 +101,11 @@ func (p Percentile) Beyond(n int64) int64 {
 	if n < 1 {
 		return 0
 	}
-	far := min(p.ppb, whole-p.ppb)
-	h, l := bits.Mul64(uint64(n), uint64(far))
-	q, r := bits.Div64(h, l, whole)
+	q, r := portion(n, Percentile{min(p.ppb, whole-p.ppb)})
 	if r != 0 || q == 0 {
 		q++
 	}
-	return int64(q)
+	return q
 }
 
 // Quantile returns percentile p of values by the type-7 definition: linear
@@ -133,7 +121,7 @@ func Quantile(values []sim.Duration, p Percentile) (d sim.Duration, ok bool) {
 		v[i] = int64(x)
 	}
 	n := int64(len(v))
-	lo, parts := p.rank(n)
+	lo, parts := Linear.Rank(p, n)
 	at := selectRanks([][]int64{v}, []int64{lo, min(lo+1, n-1)})
 	return sim.Duration(between(at[0], at[1], parts)), true
 }

@@ -20,6 +20,9 @@ type QuantileValue struct {
 	// Resolution is 0 if Value is exact; otherwise the true value is at most
 	// this far from Value.
 	Resolution sim.Duration
+	// Unbounded tells that the percentile is a value that never came about; Value
+	// is then 0. Only Sample.Censored has such values.
+	Unbounded bool
 }
 
 // Distribution describes many spans.
@@ -31,7 +34,7 @@ type Distribution struct {
 	// Mean is rounded to the nearest picosecond, halves up. Mean, Min and Max
 	// are exact also where Quantiles are not.
 	Mean, Min, Max sim.Duration
-	// Quantiles are type-7 quantiles in ascending order of P.
+	// Quantiles are in ascending order of P, by Linear where nothing else is said.
 	Quantiles []QuantileValue
 }
 
@@ -110,7 +113,14 @@ func (s *Sample) fold(values []int64) {
 
 // Distribution describes the spans taken so far, with the percentiles ps in
 // ascending order.
-func (s *Sample) Distribution(ps []Percentile) Distribution {
+func (s *Sample) Distribution(ps []Percentile) Distribution { return s.By(Linear, ps) }
+
+// By is Distribution with the percentiles that e defines.
+func (s *Sample) By(e Estimator, ps []Percentile) Distribution { return s.Censored(e, ps, 0) }
+
+// Censored is By where never more values, which didn't come about, are longer
+// than all that were taken. They count in the percentiles and in nothing else.
+func (s *Sample) Censored(e Estimator, ps []Percentile, never int64) Distribution {
 	t := *s
 	t.tally()
 	d := Distribution{OK: t.count > 0, Count: t.count}
@@ -120,26 +130,32 @@ func (s *Sample) Distribution(ps []Percentile) Distribution {
 	d.Mean, d.Min, d.Max = sim.Duration(t.sum.over(t.count)), sim.Duration(t.lo), sim.Duration(t.hi)
 	if t.hist == nil {
 		chunks := append(t.full[:len(t.full):len(t.full)], t.cur[:t.n])
-		d.quantiles(ps, func(ranks []int64) (at, off []int64) {
+		d.quantiles(e, ps, never, func(ranks []int64) (at, off []int64) {
 			return selectRanks(chunks, ranks), make([]int64, len(ranks))
 		})
 		return d
 	}
 	s.fold(s.cur[:s.n])
 	s.count, s.sum, s.lo, s.hi, s.n = t.count, t.sum, t.lo, t.hi, 0
-	d.quantiles(ps, s.hist.at)
+	d.quantiles(e, ps, never, s.hist.at)
 	return d
 }
 
 // quantiles sets d.Quantiles from the values at ranks, each of which may be off
-// by the number beside it.
-func (d *Distribution) quantiles(ps []Percentile, values func(ranks []int64) (at, off []int64)) {
+// by the number beside it; never more values are longer than any.
+func (d *Distribution) quantiles(e Estimator, ps []Percentile, never int64, values func(ranks []int64) (at, off []int64)) {
 	var ranks []int64
 	for _, p := range ps {
-		lo, _ := p.rank(d.Count)
-		ranks = append(ranks, lo, min(lo+1, d.Count-1))
+		lo, parts := e.Rank(p, d.Count+never)
+		hi := lo
+		if parts > 0 {
+			hi++
+		}
+		ranks = append(ranks, lo, hi)
 	}
 	wanted := slices.Compact(slices.Sorted(slices.Values(ranks)))
+	came, _ := slices.BinarySearch(wanted, d.Count)
+	wanted = wanted[:came]
 	at, off := values(wanted)
 	value := func(rank int64) (v, o int64) {
 		switch rank {
@@ -152,13 +168,14 @@ func (d *Distribution) quantiles(ps []Percentile, values func(ranks []int64) (at
 		return min(max(at[i], int64(d.Min)), int64(d.Max)), off[i]
 	}
 	for i, p := range ps {
-		_, parts := p.rank(d.Count)
+		if ranks[2*i+1] >= d.Count {
+			d.Quantiles = append(d.Quantiles, QuantileValue{P: p, Unbounded: true})
+			continue
+		}
+		_, parts := e.Rank(p, d.Count+never)
 		a, offA := value(ranks[2*i])
 		b, offB := value(ranks[2*i+1])
 		q := QuantileValue{P: p, Value: sim.Duration(between(a, b, parts))}
-		if parts == 0 {
-			offB = 0
-		}
 		if o := max(offA, offB); o > 0 {
 			q.Resolution = sim.Duration(o + 1) // 1 for the rounding of the interpolation
 		}
