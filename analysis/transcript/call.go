@@ -37,7 +37,7 @@ type Chunk struct {
 	// At is when the client got it.
 	At sim.Time
 	// Tokens is the number of output tokens that it carries, 0 for a chunk
-	// without text.
+	// without text, Unknown for one whose text was not counted.
 	Tokens int32
 	// Kind says what it is.
 	Kind Kind
@@ -60,8 +60,12 @@ type Call struct {
 	Scheduled, Sent sim.Time
 	// Chunks are the messages of the answer in order of At.
 	Chunks []Chunk
-	// Closed is when the stream ended or the call failed, or Never.
+	// Closed is when the stream ended or the call failed, or Never. Chunks that
+	// were on their way when the client gave up come after it.
 	Closed sim.Time
+	// Response is how long each chunk was on its way from the engine to the
+	// client, as far as that is known; 0 otherwise.
+	Response sim.Duration
 
 	// Prompt and Output are the engine's token counts, Wanted the output tokens
 	// asked for, Cached the prompt tokens that a prefix cache had; each may be

@@ -30,6 +30,7 @@ func may() map[string][]string {
 		"internal/arch":       {},
 		"analysis":            {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
+		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
 		"report":              {"analysis", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "report", "internal/strict", "profiles", "models"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
