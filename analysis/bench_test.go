@@ -71,7 +71,7 @@ func BenchmarkSummaryStep(b *testing.B) {
 
 func BenchmarkGapSampleAdd(b *testing.B) {
 	list := benchSteps(4096)
-	for name, limit := range map[string]int64{"mode=exact": 1 << 40, "mode=folded": 1} {
+	for name, limit := range map[string]int64{"mode=exact": 1 << 40, "mode=folded": chunkRuns} {
 		b.Run(name, func(b *testing.B) {
 			s := GapSample{limit: limit}
 			for i := 0; b.Loop(); i++ {

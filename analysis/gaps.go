@@ -40,7 +40,8 @@ type GapSample struct {
 	sum    sum
 	lo, hi int64
 	hist   *histogram
-	limit  int64 // runs to keep, exactRuns if 0
+	watch  *stretches // of the runs in hist
+	limit  int64      // runs to keep, exactRuns if 0
 }
 
 // Add takes one run of gaps. It is an error if the run has no gap or more than
@@ -63,6 +64,9 @@ func (s *GapSample) Add(g *observe.Gaps) error {
 	if h != 0 || rise > math.MaxInt64-uint64(r.first) {
 		return badGaps(g)
 	}
+	if s.n == len(s.cur) {
+		s.turn()
+	}
 	if s.count == 0 {
 		s.lo = r.first
 	}
@@ -72,9 +76,6 @@ func (s *GapSample) Add(g *observe.Gaps) error {
 	total.addProduct(uint64(r.inc), n*(n-1)/2)
 	s.sum.addSum(total, uint64(r.seqs))
 	s.count += g.Steps * int64(r.seqs)
-	if s.n == len(s.cur) {
-		s.turn()
-	}
 	s.cur[s.n] = r
 	s.n++
 	return nil
@@ -97,11 +98,7 @@ func (s *GapSample) turn() {
 		s.cur = nil
 	}
 	if s.hist == nil && s.stored+chunkRuns > s.limit {
-		s.hist = new(histogram)
-		for _, c := range s.full {
-			s.fold(c)
-		}
-		s.full = nil
+		s.outgrow()
 	}
 	if s.cur != nil {
 		s.fold(s.cur[:s.n])
@@ -111,8 +108,37 @@ func (s *GapSample) turn() {
 	s.n = 0
 }
 
-// fold counts the gaps of runs in the histogram.
+// outgrow goes over from runs to a histogram.
+func (s *GapSample) outgrow() {
+	d := s.whole()
+	d.quantiles(Linear, gridLevels(), 0, s.exactly(s.full))
+	s.hist, s.watch = new(histogram), newStretches(&d)
+	for _, c := range s.full {
+		s.fold(c)
+	}
+	s.full = nil
+}
+
+// whole describes the gaps without quantiles.
+func (s *GapSample) whole() Distribution {
+	return Distribution{OK: true, Count: s.count, Mean: sim.Duration(s.sum.over(s.count)), Min: sim.Duration(s.lo), Max: sim.Duration(s.hi)}
+}
+
+// exactly returns a function that gives the gaps of chunks at ranks.
+func (s *GapSample) exactly(chunks [][]gapRun) func(ranks []int64) (at, off []int64) {
+	return func(ranks []int64) (at, off []int64) {
+		at = make([]int64, len(ranks))
+		pickGaps(chunks, uint64(s.lo), uint64(s.hi), ranks, at)
+		return at, make([]int64, len(ranks))
+	}
+}
+
+// fold counts the gaps of a chunk of runs in the histogram.
 func (s *GapSample) fold(runs []gapRun) {
+	if len(runs) == 0 {
+		return
+	}
+	s.watch.addRuns(s.watch.next(), runs)
 	for i := range runs {
 		r := &runs[i]
 		s.hist.addRun(uint64(r.first), uint64(r.inc), int64(r.steps), int64(r.seqs))
@@ -125,22 +151,20 @@ func (s *GapSample) Distribution(ps []Percentile) Distribution { return s.By(Lin
 
 // By is Distribution with the percentiles that e defines.
 func (s *GapSample) By(e Estimator, ps []Percentile) Distribution {
-	d := Distribution{OK: s.count > 0, Count: s.count}
-	if !d.OK {
-		return d
+	if s.count == 0 {
+		return Distribution{}
 	}
-	d.Mean, d.Min, d.Max = sim.Duration(s.sum.over(s.count)), sim.Duration(s.lo), sim.Duration(s.hi)
+	d := s.whole()
 	if s.hist != nil {
 		s.fold(s.cur[:s.n])
 		s.n = 0
-		d.quantiles(e, ps, 0, s.hist.at)
+		d.describe(asked{e, ps, 0}, s.hist.at, func(*Distribution) *stretches { return s.watch })
 		return d
 	}
 	chunks := append(s.full[:len(s.full):len(s.full)], s.cur[:s.n])
-	d.quantiles(e, ps, 0, func(ranks []int64) (at, off []int64) {
-		at = make([]int64, len(ranks))
-		pickGaps(chunks, uint64(s.lo), uint64(s.hi), ranks, at)
-		return at, make([]int64, len(ranks))
+	d.describe(asked{e, ps, 0}, s.exactly(chunks), func(d *Distribution) *stretches {
+		watch := newStretches(d)
+		return divide(watch, s.stored+int64(s.n), chunks, watch.addRuns)
 	})
 	return d
 }

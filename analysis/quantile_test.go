@@ -149,7 +149,7 @@ func drawRun(t *rapid.T) (observe.Gaps, []int64) {
 
 func TestGapsEqualTheirExpansion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		exact, folded := GapSample{}, GapSample{hist: new(histogram)}
+		exact, folded := GapSample{}, GapSample{hist: new(histogram), watch: new(stretches)}
 		var all []int64
 		var total big.Int
 		for range rapid.IntRange(1, 60).Draw(t, "runs") {

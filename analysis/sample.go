@@ -23,6 +23,9 @@ type QuantileValue struct {
 	// Unbounded tells that the percentile is a value that never came about; Value
 	// is then 0. Only Sample.Censored has such values.
 	Unbounded bool
+	// Interval is the 95 % interval of Value. There is none for the extremes, nor where
+	// values never came.
+	Interval Interval
 }
 
 // Distribution describes many spans.
@@ -34,6 +37,8 @@ type Distribution struct {
 	// Mean is rounded to the nearest picosecond, halves up. Mean, Min and Max
 	// are exact also where Quantiles are not.
 	Mean, Min, Max sim.Duration
+	// MeanInterval is the 95 % interval of Mean.
+	MeanInterval Interval
 	// Quantiles are in ascending order of P, by Linear where nothing else is said.
 	Quantiles []QuantileValue
 }
@@ -50,7 +55,8 @@ type Sample struct {
 	sum    sum
 	lo, hi int64 // extremes of those
 	hist   *histogram
-	limit  int64 // values to keep, exactValues if 0
+	watch  *stretches // of the values in hist
+	limit  int64      // values to keep, exactValues if 0
 }
 
 // Add takes one span.
@@ -69,11 +75,7 @@ func (s *Sample) turn() {
 	}
 	s.tally()
 	if s.hist == nil && s.count+chunkValues > s.limit {
-		s.hist = new(histogram)
-		for _, c := range s.full {
-			s.fold(c)
-		}
-		s.full = nil
+		s.outgrow()
 	}
 	switch {
 	case s.hist != nil && s.cur != nil:
@@ -86,6 +88,26 @@ func (s *Sample) turn() {
 		s.cur = make([]int64, chunkValues)
 	}
 	s.n = 0
+}
+
+// outgrow goes over from values to a histogram.
+func (s *Sample) outgrow() {
+	d := Distribution{Count: s.count, Mean: sim.Duration(s.sum.over(s.count)), Min: sim.Duration(s.lo), Max: sim.Duration(s.hi)}
+	chunks := s.full
+	if s.cur != nil {
+		chunks = append(chunks[:len(chunks):len(chunks)], s.cur[:s.n])
+	}
+	d.quantiles(Linear, gridLevels(), 0, exactly(chunks))
+	s.hist, s.watch = new(histogram), newStretches(&d)
+	for _, c := range s.full {
+		s.fold(c)
+	}
+	s.full = nil
+}
+
+// exactly returns a function that gives the values of chunks at ranks.
+func exactly(chunks [][]int64) func(ranks []int64) (at, off []int64) {
+	return func(ranks []int64) (at, off []int64) { return selectRanks(chunks, ranks), make([]int64, len(ranks)) }
 }
 
 // tally adds cur to count, sum and the extremes.
@@ -104,8 +126,12 @@ func (s *Sample) tally() {
 	s.count += int64(s.n)
 }
 
-// fold counts values in the histogram.
+// fold counts a chunk of values in the histogram.
 func (s *Sample) fold(values []int64) {
+	if len(values) == 0 {
+		return
+	}
+	s.watch.add(s.watch.next(), values)
 	for _, v := range values {
 		s.hist.add(uint64(v), 1)
 	}
@@ -130,14 +156,15 @@ func (s *Sample) Censored(e Estimator, ps []Percentile, never int64) Distributio
 	d.Mean, d.Min, d.Max = sim.Duration(t.sum.over(t.count)), sim.Duration(t.lo), sim.Duration(t.hi)
 	if t.hist == nil {
 		chunks := append(t.full[:len(t.full):len(t.full)], t.cur[:t.n])
-		d.quantiles(e, ps, never, func(ranks []int64) (at, off []int64) {
-			return selectRanks(chunks, ranks), make([]int64, len(ranks))
+		d.describe(asked{e, ps, never}, exactly(chunks), func(d *Distribution) *stretches {
+			watch := newStretches(d)
+			return divide(watch, d.Count, chunks, watch.add)
 		})
 		return d
 	}
 	s.fold(s.cur[:s.n])
 	s.count, s.sum, s.lo, s.hi, s.n = t.count, t.sum, t.lo, t.hi, 0
-	d.quantiles(e, ps, never, s.hist.at)
+	d.describe(asked{e, ps, never}, s.hist.at, func(*Distribution) *stretches { return s.watch })
 	return d
 }
 

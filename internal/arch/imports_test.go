@@ -28,7 +28,7 @@ func may() map[string][]string {
 		"internal/infile":     {},
 		"internal/portable":   {},
 		"internal/arch":       {},
-		"analysis":            {"sim", "sim/observe"},
+		"analysis":            {"sim", "sim/observe", "internal/portable"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
 		"report":              {"analysis", "sim", "sim/observe"},
