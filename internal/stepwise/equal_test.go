@@ -107,6 +107,7 @@ type oneStep struct {
 	Gaps             map[sim.Duration]int32
 	Running, Waiting int32
 	Held             observe.Held
+	Oldest           sim.Time
 	Preempted        int32
 }
 
@@ -123,7 +124,7 @@ func (r *recorder) Step(s *observe.StepRun) error {
 	}
 	t, d := s.Start, s.First
 	for i := int64(0); i < s.Steps; i++ {
-		one := oneStep{Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
+		one := oneStep{Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Oldest: s.Oldest, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
 			Running: s.Running, Waiting: s.Waiting, Gaps: map[sim.Duration]int32{}}
 		if i > 0 {
 			one.Base = d

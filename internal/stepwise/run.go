@@ -268,6 +268,17 @@ func (r *run) note(p plan) error {
 	return nil
 }
 
+// oldest returns when the first of the live requests reached the engine.
+func (r *run) oldest() sim.Time {
+	oldest := observe.Never
+	for _, q := range r.live {
+		if q.rec.Sent != observe.Never && (oldest == observe.Never || q.rec.Sent < oldest) {
+			oldest = q.rec.Sent
+		}
+	}
+	return oldest
+}
+
 // describe returns the record of the planned step, without its gaps.
 func (r *run) describe(p plan) observe.StepRun {
 	running, waiting := r.sched.counts()
@@ -293,7 +304,7 @@ func (r *run) describe(p plan) observe.StepRun {
 		if it.last {
 			w.Samples++
 		}
-		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: int(s) < it.r.reached})
+		rec.Chunks = append(rec.Chunks, observe.Chunk{ID: it.r.rec.ID, Start: int32(s), Tokens: int32(c), Resumed: int(s) < it.r.reached, Ghost: it.ghost})
 	}
 	if len(p.items) > 0 {
 		rec.First = r.cfg.Cost.Step(w)
@@ -307,7 +318,7 @@ func (r *run) describe(p plan) observe.StepRun {
 // step runs the planned step, of which rec is the record.
 func (r *run) step(p plan, rec observe.StepRun) error {
 	end := r.now.Add(rec.First)
-	rec.Preempted, r.lost = int32(r.lost), 0
+	rec.Preempted, r.lost, rec.Oldest = int32(r.lost), 0, r.oldest()
 	r.serial++
 	for _, it := range p.items {
 		if !it.decode && it.r.rec.Scheduled == observe.Never {

@@ -53,8 +53,8 @@ func (d *digest) Step(s *observe.StepRun) error {
 		if i == 0 {
 			base = s.Base
 		}
-		d.steps = maphash.Comparable(d.seed, [9]int64{int64(d.steps), int64(t), int64(dur), int64(base), s.Serial + i,
-			int64(s.Decodes), s.DecodeKV + i*int64(s.Decodes), int64(s.Running)<<32 | int64(s.Waiting), int64(s.Held)})
+		d.steps = maphash.Comparable(d.seed, [10]int64{int64(d.steps), int64(t), int64(dur), int64(base), s.Serial + i,
+			int64(s.Decodes), s.DecodeKV + i*int64(s.Decodes), int64(s.Running)<<32 | int64(s.Waiting), int64(s.Held), int64(s.Oldest)})
 		t, dur = t.Add(dur), dur+s.Inc
 	}
 	d.count += s.Steps

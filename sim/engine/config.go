@@ -21,7 +21,7 @@ type Config struct {
 	Source workload.Source
 	// Sink takes the records.
 	Sink observe.Sink
-	// Detail fills in Request.Made and StepRun.Base, which take some per cent of a
+	// Detail fills in Request.Made, StepRun.Base and StepRun.Oldest, which take some per cent of a
 	// run's time: a quarter where every prompt interrupts every decode.
 	Detail bool
 	// Seed decides the draws of RequestDelay and ResponseDelay.

@@ -26,9 +26,10 @@ type engine struct {
 	rank     int64
 	live     []live
 	unused   []scheduler.Handle
-	news     []news             // in order of time, for the policy
-	told     int                // how many of news the policy has heard
-	seen     sim.Time           // instant up to which the next plan knows what happened
+	news     []news   // in order of time, for the policy
+	told     int      // how many of news the policy has heard
+	seen     sim.Time // instant up to which the next plan knows what happened
+	ages     ages
 	limbo    []scheduler.Handle // finished, and maybe still known to the policy
 	hasty    bool               // some request has a deadline
 	group    group

@@ -68,12 +68,12 @@ func runThree(async bool) {
 func ExampleRun() {
 	runThree(false)
 	// Output:
-	// 0s: 1 × 30ms, 0 decode, prompts [{0 0 20 false}]
-	// 30ms: 1 × 20ms, 1 decode, prompts [{1 0 10 false}]
+	// 0s: 1 × 30ms, 0 decode, prompts [{0 0 20 false false}]
+	// 30ms: 1 × 20ms, 1 decode, prompts [{1 0 10 false false}]
 	// 50ms: 1 × 10ms, 2 decode, prompts []
 	// request 0: queue 0s, prefill 30ms, TTFT 30ms, decode 30ms, worst gap 20ms, E2E 60ms
 	// request 1: queue 25ms, prefill 20ms, TTFT 45ms, decode 10ms, worst gap 10ms, E2E 55ms
-	// 200ms: 1 × 15ms, 0 decode, prompts [{2 0 5 false}]
+	// 200ms: 1 × 15ms, 0 decode, prompts [{2 0 5 false false}]
 	// 215ms: 3 × 10ms, 1 decode, prompts []
 	// request 2: queue 0s, prefill 15ms, TTFT 15ms, decode 30ms, worst gap 10ms, E2E 45ms
 	// <nil>
@@ -84,13 +84,13 @@ func ExampleRun() {
 func ExampleRun_asyncScheduling() {
 	runThree(true)
 	// Output:
-	// 0s: 1 × 30ms, 0 decode, prompts [{0 0 20 false}]
+	// 0s: 1 × 30ms, 0 decode, prompts [{0 0 20 false false}]
 	// 30ms: 1 × 10ms, 1 decode, prompts []
-	// 40ms: 1 × 20ms, 1 decode, prompts [{1 0 10 false}]
+	// 40ms: 1 × 20ms, 1 decode, prompts [{1 0 10 false false}]
 	// request 0: queue 0s, prefill 30ms, TTFT 30ms, decode 30ms, worst gap 20ms, E2E 60ms
 	// 60ms: 1 × 10ms, 1 decode, prompts []
 	// request 1: queue 35ms, prefill 20ms, TTFT 55ms, decode 10ms, worst gap 10ms, E2E 65ms
-	// 200ms: 1 × 15ms, 0 decode, prompts [{2 0 5 false}]
+	// 200ms: 1 × 15ms, 0 decode, prompts [{2 0 5 false false}]
 	// 215ms: 3 × 10ms, 1 decode, prompts []
 	// request 2: queue 0s, prefill 15ms, TTFT 15ms, decode 30ms, worst gap 10ms, E2E 45ms
 	// <nil>

@@ -91,7 +91,7 @@ func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
 		Serial: e.serial, Start: e.now, Steps: k, First: p.First, Inc: p.Inc, Base: e.base(step, p),
 		Decodes: step.Decodes, DecodeKV: step.DecodeKV,
 		Chunks: r.Chunks[:0], Gaps: r.Gaps[:0],
-		Running: int32(running), Waiting: int32(waiting), Held: observe.Held(step.Held), Preempted: e.lost,
+		Running: int32(running), Waiting: int32(waiting), Oldest: e.oldest(), Held: observe.Held(step.Held), Preempted: e.lost,
 	}
 	if k == 1 {
 		r.Inc = 0
@@ -178,7 +178,7 @@ func (e *engine) elapse(step *scheduler.Step, p gpu.Progression, k int64, end si
 func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	l := &e.live[s.Seq]
 	e.run.Chunks = append(e.run.Chunks, observe.Chunk{
-		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: s.Start < l.reached,
+		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: s.Start < l.reached, Ghost: s.Ghost,
 	})
 	if l.place == departed {
 		if e.group.members == 0 {

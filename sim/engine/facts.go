@@ -170,6 +170,9 @@ func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 		return e.reject(h, t, reason)
 	}
 	e.rank++
+	if e.cfg.Detail {
+		e.age(h, l.rec.ID)
+	}
 	e.news = append(e.news, news{at: t, h: h, id: l.rec.ID, seq: s})
 	return nil
 }

@@ -18,18 +18,19 @@ var (
 	stepKeys = [...]string{
 		"type", "replica", "start_ps", "steps", "first_ps", "inc_ps", "decodes", "decode_kv",
 		"chunks", "gaps", "running", "waiting", "preempted", "blocks_used",
-		"serial", "base_ps", "held",
+		"serial", "base_ps", "held", "oldest_ps",
 	}
-	chunkKeys = [...]string{"id", "start", "tokens", "resumed"}
+	chunkKeys = [...]string{"id", "start", "tokens", "resumed", "ghost"}
 	gapsKeys  = [...]string{"seqs", "steps", "first_ps", "inc_ps"}
 	spanKeys  = [...]string{"step", "steps"}
 	endKeys   = [...]string{"type", "requests", "steps"}
 )
 
-// The numbers of keys that requests and steps have in files of schema 1.
+// The numbers of keys that requests, steps and chunks have in files of schema 1.
 const (
 	requestKeys1 = 25
 	stepKeys1    = 14
+	chunkKeys1   = 4
 )
 
 // keys returns those of all that files of schema 1 have, the first n, or all.
@@ -218,7 +219,7 @@ func (s *scanner) held() Held {
 // readStep reads a run of steps into d.step.
 func (d *Reader) readStep(s *scanner) {
 	r := &d.step
-	r.Chunks, r.Gaps = r.Chunks[:0], r.Gaps[:0]
+	r.Chunks, r.Gaps, r.Oldest = r.Chunks[:0], r.Gaps[:0], Never
 	s.object(d.keys(stepKeys[:], stepKeys1), func(k int) {
 		switch k {
 		case 0:
@@ -238,7 +239,7 @@ func (d *Reader) readStep(s *scanner) {
 		case 7:
 			r.DecodeKV = s.integer(0, math.MaxInt64)
 		case 8:
-			s.array(func() { r.Chunks = append(r.Chunks, s.chunk()) })
+			s.array(func() { r.Chunks = append(r.Chunks, s.chunk(d.keys(chunkKeys[:], chunkKeys1))) })
 		case 9:
 			s.array(func() { r.Gaps = append(r.Gaps, s.gaps()) })
 		case 10:
@@ -255,13 +256,15 @@ func (d *Reader) readStep(s *scanner) {
 			r.Base = s.span(0)
 		case 16:
 			r.Held = s.held()
+		case 17:
+			r.Oldest = s.instant()
 		}
 	})
 }
 
-// chunk reads one chunk.
-func (s *scanner) chunk() (c Chunk) {
-	s.object(chunkKeys[:], func(k int) {
+// chunk reads one chunk, which has keys.
+func (s *scanner) chunk(keys []string) (c Chunk) {
+	s.object(keys, func(k int) {
 		switch k {
 		case 0:
 			c.ID = s.integer(math.MinInt64, math.MaxInt64)
@@ -271,6 +274,8 @@ func (s *scanner) chunk() (c Chunk) {
 			c.Tokens = s.int32(0)
 		case 3:
 			c.Resumed = s.boolean()
+		case 4:
+			c.Ghost = s.boolean()
 		}
 	})
 	return c

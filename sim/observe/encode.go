@@ -83,6 +83,7 @@ func (e *encoder) chunks(chunks []Chunk) {
 		e.integer("start", int64(c.Start))
 		e.integer("tokens", int64(c.Tokens))
 		e.boolean("resumed", c.Resumed)
+		e.boolean("ghost", c.Ghost)
 		e.buf = append(e.buf, '}')
 	}
 	e.buf = append(e.buf, ']')

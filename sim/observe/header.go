@@ -2,7 +2,7 @@ package observe
 
 // Schema is the version of the record files that this package writes. It reads
 // version 1 too, which lacks what came later: Request.Queued is then Never, Made,
-// Lost, StepRun.Serial, Base and Held are empty.
+// Lost, StepRun.Serial, Base, Held, Oldest and Chunk.Ghost are empty.
 const Schema = 2
 
 // Kind is the "kind" of a record file.

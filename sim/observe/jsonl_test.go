@@ -115,11 +115,12 @@ func drawStep(t *rapid.T) StepRun {
 		Decodes: n32.Draw(t, "decodes"), DecodeKV: n64.Draw(t, "kv"), Running: n32.Draw(t, "running"),
 		Waiting: n32.Draw(t, "waiting"), Preempted: n32.Draw(t, "preempted"), BlocksUsed: n64.Draw(t, "blocks"),
 		Serial: n64.Draw(t, "serial"), Base: sim.Duration(n64.Draw(t, "base")),
-		Held: Held(rapid.IntRange(0, int(HeldOrder)).Draw(t, "held")),
+		Oldest: sim.Time(rapid.Int64Range(-1, math.MaxInt64).Draw(t, "oldest")),
+		Held:   Held(rapid.IntRange(0, int(HeldOrder)).Draw(t, "held")),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "chunks") {
 		r.Chunks = append(r.Chunks, Chunk{
-			ID: rapid.Int64().Draw(t, "id"), Start: n32.Draw(t, "from"), Tokens: n32.Draw(t, "tokens"), Resumed: rapid.Bool().Draw(t, "resumed"),
+			ID: rapid.Int64().Draw(t, "id"), Start: n32.Draw(t, "from"), Tokens: n32.Draw(t, "tokens"), Resumed: rapid.Bool().Draw(t, "resumed"), Ghost: rapid.Bool().Draw(t, "ghost"),
 		})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "gaps") {
@@ -174,7 +175,7 @@ func TestAFileCutAnywhereIsAnError(t *testing.T) {
 
 // example is a small record file with one request and one step.
 const example = `{"schema":2,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false}
-{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":""}
+{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false,"ghost":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":"","oldest_ps":0}
 {"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0,"queued_ps":0,"made":[{"step":0,"steps":1}],"lost":[]}
 {"type":"end","requests":1,"steps":1}
 `
@@ -188,7 +189,7 @@ func TestReaderRefuses(t *testing.T) {
 		{`"kind":"servesim-records"`, `"kind":"other"`, "f.jsonl:1: this is not a record file"},
 		{`{"schema":2,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
 		{`"schema":2,`, `"schema":3,"new":[1],`, `f.jsonl:1: schema: found "3"; this version reads schemas 1 and 2`},
-		{`"schema":2,`, `"schema":1,`, `f.jsonl:2: serial: unknown key`},
+		{`"schema":2,`, `"schema":1,`, `f.jsonl:2: chunks.ghost: unknown key`},
 		{`"held":""`, `"held":"soon"`, `f.jsonl:2: held: found "soon"; the reasons are`},
 		{`"step":0,"steps":1`, `"step":0,"steps":0`, `f.jsonl:3: made.steps: found 0`},
 		{`"lost":[]`, `"lost":[-1]`, `f.jsonl:3: lost: found -1`},

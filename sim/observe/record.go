@@ -170,6 +170,9 @@ type Chunk struct {
 	Start, Tokens int32
 	// Resumed tells that tokens are computed again, which a preemption dropped.
 	Resumed bool
+	// Ghost tells that the request was preempted to form the step, which computes
+	// the tokens all the same; they are lost (vLLM V1 up to v0.15).
+	Ghost bool
 }
 
 // StepRun is one or more engine steps in a row with the same batch, whose
@@ -205,6 +208,10 @@ type StepRun struct {
 	// Running and Waiting are the numbers of requests that hold a slot and that
 	// queue for one, taken when the run began, after its admissions.
 	Running, Waiting int32
+	// Oldest is the earliest Sent of the requests that the replica had then and
+	// whose records were not out, whether they ran, queued or were not yet seen.
+	// Never if there were none, and in records that do not tell.
+	Oldest sim.Time
 	// Held is why the first of those that waited was not admitted.
 	Held Held
 	// Preempted is the number of requests preempted to form the first step.

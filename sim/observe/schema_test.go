@@ -19,7 +19,7 @@ func TestSchema1IsReadWithoutWhatItLacks(t *testing.T) {
 		t.Fatal(h, err)
 	}
 	want := []any{
-		StepRun{Steps: 1, First: 20, Chunks: []Chunk{{Tokens: 100}}, Running: 1, BlocksUsed: 7},
+		StepRun{Steps: 1, First: 20, Chunks: []Chunk{{Tokens: 100}}, Running: 1, BlocksUsed: 7, Oldest: Never},
 		Request{Line: 2, First: 20, Last: 20, End: 20, Prompt: 100, Wanted: 1, Output: 1, Computed: 100, Queued: Never},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -116,6 +116,7 @@ func (w *Writer) Step(r *StepRun) error {
 	e.integer("serial", r.Serial)
 	e.integer("base_ps", int64(r.Base))
 	e.text("held", r.Held.String())
+	e.instant("oldest_ps", r.Oldest)
 	w.steps++
 	return w.line(&e, "step")
 }
