@@ -15,6 +15,51 @@ const maxRounds = 25
 // as a run is a sequence of whole steps and its figures jitter when one moves.
 const difference = 0.25
 
+// slopes returns the Jacobian as jacobian does, but each derivative is the slope of
+// the straight line through four points up to a width away, on which the jitter of
+// runs weighs less: it would pass for something that the data tell.
+func (p *problem) slopes(ctx context.Context, x []float64, terms int) (*mat.Dense, error) {
+	j := mat.NewDense(terms, len(x), nil)
+	for i := range x {
+		least, most := p.bounds(i)
+		var at, mean []float64
+		var f [][]float64
+		middle := 0.0
+		for _, part := range []float64{-1, -0.5, 0.5, 1} {
+			moved := slices.Clone(x)
+			moved[i] = min(max(x[i]+float64(part*p.parameters[i].Width), least), most)
+			g, err := p.terms(ctx, moved)
+			if err != nil {
+				return nil, err
+			}
+			if mean == nil {
+				mean = make([]float64, len(g))
+			}
+			for k := range g {
+				mean[k] += g[k] / 4
+			}
+			d := (moved[i] - x[i]) / p.parameters[i].Width
+			middle += d / 4
+			at, f = append(at, d), append(f, g)
+		}
+		square := 0.0
+		for _, d := range at {
+			square += float64((d - middle) * (d - middle))
+		}
+		if square == 0 {
+			continue
+		}
+		for k := range terms {
+			sum := 0.0
+			for n, d := range at {
+				sum += float64((d - middle) * (f[n][k] - mean[k]))
+			}
+			j.Set(k, i, sum/square)
+		}
+	}
+	return j, nil
+}
+
 // jacobian returns the derivatives of the terms by the constants in units of
 // their priors' widths.
 func (p *problem) jacobian(ctx context.Context, x []float64, terms int) (*mat.Dense, error) {

@@ -41,13 +41,17 @@ func (r *Result) identify(ctx context.Context, q *problem, x []float64) error {
 	if err != nil {
 		return err
 	}
-	j, err := q.jacobian(ctx, x, len(f))
-	if err != nil {
-		return err
-	}
 	n := len(x)
 	if n == 0 {
 		return nil
+	}
+	differentiate := q.jacobian
+	if q.jittery {
+		differentiate = q.slopes
+	}
+	j, err := differentiate(ctx, x, len(f))
+	if err != nil {
+		return err
 	}
 	normal := mat.NewSymDense(n, nil)
 	normal.SymOuterK(1, j.T())

@@ -15,6 +15,7 @@ type problem struct {
 	engine     string
 	parameters []Parameter
 	held       func(part int) bool // figures that the loss leaves out; nil for none
+	jittery    bool                // figures jitter more than constants move them
 }
 
 // bounds returns the range of parameter i: its own, and for an efficiency also

@@ -64,7 +64,7 @@ var ErrNoFigures = errors.New("no measurement is left to fit")
 // parts is the number of parts of the figures, of which each is held out once; 0
 // or 1 holds none out. The error is ErrNoFigures, or that of data.
 func Fit(ctx context.Context, data Data, p *gpu.Profile, engine string, parts int) (*Result, error) {
-	q := &problem{data: data, profile: p, engine: engine}
+	q := &problem{data: data, profile: p, engine: engine, jittery: true}
 	e := p.Engine[engine]
 	for _, x := range Parameters() {
 		if x.Key != "mixed_step_s" && data.Bears(x.Key) {
