@@ -29,6 +29,8 @@ type EngineSection struct {
 	Watermark                 *float64 `toml:"watermark"`
 	ReserveFullISL            *bool    `toml:"scheduler_reserve_full_isl"`
 	AsyncScheduling           *bool    `toml:"async_scheduling"`
+	EnforceEager              *bool    `toml:"enforce_eager"`
+	CUDAGraphMode             string   `toml:"cudagraph_mode"`
 }
 
 // settle gives every absent option that version p has its default, for device d
@@ -101,6 +103,7 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
 	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "the V1 engine doesn't limit partial prefills")
 	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "the V1 engine doesn't limit partial prefills")
+	lacks(e.CUDAGraphMode != "", !v0, "cudagraph_mode", "the V0 engine replays graphs for decodes, or none with enforce_eager")
 	lacks(e.AsyncScheduling != nil, !v0, "async_scheduling", "the V0 engine always alternates host and GPU")
 	return faults
 }

@@ -105,7 +105,9 @@ func (m Machine) device() scheduler.Device {
 
 // setup returns what step times and memory depend on, of a settled scenario.
 func (s *Scenario) setup(m Machine) gpu.Setup {
+	none, eagerPrefill := s.Engine.graphs()
 	return gpu.Setup{
+		EnforceEager: none, EagerPrefill: eagerPrefill,
 		Profile: m.Profile, Model: m.Model, TP: int(*s.Hardware.TensorParallelSize),
 		EP: int(value(s.Hardware.ExpertParallelSize)), DPAttention: int(value(s.Hardware.DataParallelAttentionSize)),
 		Weights: m.Weights, KV: m.KV, Engine: s.Host.Engine,

@@ -88,6 +88,9 @@ type HardwareSection struct {
 	// ExpertParallelSize is the number of groups of these GPUs that the experts are
 	// divided among; absent, every GPU has a share of each expert.
 	ExpertParallelSize *int64 `toml:"expert_parallel_size"`
+	// PipelineParallelSize is the number of stages that the layers are divided among.
+	// More than one is refused: see HardwareSection.check.
+	PipelineParallelSize *int64 `toml:"pipeline_parallel_size"`
 	// DataParallelAttentionSize is the number of groups of these GPUs that have
 	// sequences of their own in attention; absent, every GPU has a share of each.
 	DataParallelAttentionSize *int64 `toml:"data_parallel_attention_size"`

@@ -101,6 +101,8 @@ func (p *Plan) settle() []strict.Fault {
 	add := func(more []strict.Fault) { faults = append(faults, more...) }
 	add(s.settleWorkload())
 	add(s.Transform.check())
+	add(s.Hardware.check())
+	add(s.Engine.checkGraphs())
 	add(p.settleSLO())
 	var more []strict.Fault
 	p.Machine, more = s.settleMachine()

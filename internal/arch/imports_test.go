@@ -34,7 +34,7 @@ func may() map[string][]string {
 		"report":              {"analysis", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "report", "internal/strict", "profiles", "models"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
-		"calibrate":           {"sim/gpu", "validate", "internal/portable"},
+		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
 		"calibrate/vllmlog":   {},
 		"profiles":            {},
 		"models":              {},

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +18,9 @@ const maxBases = 8
 // A profileTree is the tree of a profile file, with that of what it is based on
 // merged into it.
 type profileTree struct {
-	values map[string]any
-	where  func(key string) string
+	values  map[string]any
+	where   func(key string) string
+	baseSum string // hash of the file that it is based on, empty if there is none
 }
 
 // readTree reads the text of a profile and of the profiles that it is based on.
@@ -35,7 +38,7 @@ func readTree(file, text string, below []string) (profileTree, error) {
 	}
 	name, given := own["base"].(string)
 	if !given {
-		return profileTree{own, at}, nil
+		return profileTree{values: own, where: at}, nil
 	}
 	fault := func(format string, args ...any) error {
 		return strict.Fault{Where: at("base"), Key: "base", Text: fmt.Sprintf(format, args...)}
@@ -66,7 +69,7 @@ func readTree(file, text string, below []string) (profileTree, error) {
 		}
 		return at(key)
 	}
-	return profileTree{overlay(base.values, own), where}, nil
+	return profileTree{overlay(base.values, own), where, hashOf(baseText)}, nil
 }
 
 // forget takes out of base what a profile based on it does not inherit though it
@@ -78,6 +81,18 @@ func forget(base, own map[string]any) {
 	for _, name := range sortedKeys(mine) {
 		delete(sets, name)
 	}
+}
+
+// ProfileSHA256 returns the hash of the file of the profile that LoadProfile calls
+// name, in hexadecimal.
+func ProfileSHA256(name string) (string, error) {
+	_, text, err := openProfile(name)
+	return hashOf(text), err
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // openProfile returns the text of the profile that LoadProfile calls name, and

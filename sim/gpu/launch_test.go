@@ -78,3 +78,31 @@ func TestLaunchLaws(t *testing.T) {
 		}
 	})
 }
+
+// Without any graph a decode step takes as long as launching its kernels, until its
+// context makes the GPU slower; in closed form as step by step.
+func TestEnforceEagerByHand(t *testing.T) {
+	for _, async := range []bool{false, true} {
+		s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
+		p := *s.Profile
+		e := p.Engine["vllm"]
+		e.EagerLayerS = 1e-3
+		p.Engine = map[string]Engine{"vllm": e}
+		s.Profile, s.EnforceEager, s.Async = &p, true, async
+		c, err := NewCost(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := Work{DecodeSeqs: 8, DecodeKV: 8000, Samples: 8}
+		want := 32 * sim.Millisecond
+		if !async {
+			want += c.host.of(small)
+		}
+		if got := c.Step(small); got != want {
+			t.Errorf("async %v: a small step takes %v, want %v", async, got, want)
+		}
+		for _, kv := range []int64{8000, 300_000, 600_000, 640_000, 660_000, 2_000_000} {
+			decodeLaws(t, c, 8, kv)
+		}
+	}
+}

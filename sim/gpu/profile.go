@@ -36,6 +36,9 @@ type Profile struct {
 	Power *Power `toml:"power" want:"optional"`
 	// Origin says what a fit made the profile of, nil if it was written by hand.
 	Origin *Origin `toml:"origin" want:"optional"`
+	// BaseChanged tells that the file that Base names is not the one that Origin was
+	// fitted with.
+	BaseChanged bool `toml:"-"`
 }
 
 // ExpertCaution is a sentence about experts whose weights have a format.
@@ -111,6 +114,10 @@ func shippedProfile(name string) (file, text string, err error) {
 // ProfileNames returns the names of the profiles that ship, sorted.
 func ProfileNames() []string { return tomlNames(profiles.FS) }
 
+// ParseProfile reads the text of a profile as LoadProfile does; file is its name in
+// errors, and its folder is where a base that is a path is from.
+func ParseProfile(file, text string) (*Profile, error) { return readProfile(file, text) }
+
 // readProfile reads the text of a profile; file is its name in errors.
 func readProfile(file, text string) (*Profile, error) {
 	tree, err := readTree(file, text, nil)
@@ -121,6 +128,9 @@ func readProfile(file, text string) (*Profile, error) {
 	where := tree.where
 	if err := strict.Join(strict.Rules{Ranges: ranges(), Whole: true}.Decode(tree.values, &p, where)); err != nil {
 		return nil, err
+	}
+	if o := p.Origin; o != nil && o.BaseSHA256 != "" {
+		p.BaseChanged = o.BaseSHA256 != tree.baseSum
 	}
 	var faults []strict.Fault
 	fault := func(key, format string, args ...any) {

@@ -34,6 +34,9 @@ type Setup struct {
 	// with cudagraph_mode FULL_DECODE_ONLY or NONE, TensorRT-LLM always. nil is
 	// what the profile says of Engine.
 	EagerPrefill *bool
+	// EnforceEager tells that no step replays a CUDA graph, as vLLM's enforce_eager
+	// has it, whatever EagerPrefill says.
+	EnforceEager bool
 }
 
 // StepTime is the Cost of steps on one replica. GPU time is a sum over
@@ -163,7 +166,7 @@ func (t *StepTime) Step(w Work) sim.Duration {
 
 // Decode returns the durations of decode steps, up to where the curve bends: at
 // the window of sliding-window layers, where the GPU becomes slower than an
-// asynchronous host, at a hop of slope.
+// asynchronous host or than the launching of kernels, at a hop of slope.
 func (t *StepTime) Decode(seqs, kv int64) Progression {
 	p := Progression{
 		First: t.atZeroContext(seqs) + sim.Duration(t.full.at(kv)),
@@ -180,14 +183,18 @@ func (t *StepTime) Decode(seqs, kv int64) Progression {
 		}
 	}
 	h := t.host.of(Work{DecodeSeqs: seqs})
-	switch {
-	case !t.async:
-		p.First += h
-	case p.First < h:
+	least := t.eager.decode
+	if t.async {
+		least = max(least, h)
+	}
+	if p.First < least {
 		if p.Inc > 0 {
-			p.Steps = min(p.Steps, int64((h-p.First)/p.Inc)+1)
+			p.Steps = min(p.Steps, int64((least-p.First)/p.Inc)+1)
 		}
-		p.First, p.Inc = h, 0
+		p.First, p.Inc = least, 0
+	}
+	if !t.async {
+		p.First += h
 	}
 	return p
 }

@@ -58,7 +58,23 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 		say("the fit of %s adds %.1f ms to each step with prompt tokens, which is not credible as GPU time and not applied; TTFT may come out low",
 			s.Engine, mixed.Milliseconds())
 	}
-	if e := c.engine; e.EagerLayerHighS > 0 {
+	if s.Profile.BaseChanged {
+		say("profile %s was fitted on top of %s as it was then, which has changed since; fit it again", s.Profile.Name, s.Profile.Base)
+	}
+	return append(out, s.launchCaveats(c.engine)...)
+}
+
+// launchCaveats returns what a reader should know of steps that replay no CUDA graph.
+func (s Setup) launchCaveats(e Engine) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if s.EnforceEager && e.EagerLayerS == 0 {
+		say("enforce_eager is on, and profile %s does not know how long %s takes to launch the kernels of a layer (eager_layer_s): launches are taken as hidden behind the GPU, and steps may come out short",
+			s.Profile.Name, s.Engine)
+	} else if s.EnforceEager {
+		say("enforce_eager is on: each step takes at least the %.1f ms that launching its kernels takes", s.launch(e).step.Milliseconds())
+	}
+	if e.EagerLayerHighS > 0 {
 		ms := func(layer float64) float64 { return picoseconds(layer * float64(s.Model.Layers)).Milliseconds() }
 		applied := "not applied here, because prompts are assumed to replay graphs too"
 		if s.launch(e).step > 0 {
