@@ -55,7 +55,7 @@ func measured(t *testing.T, name string, calls []*transcript.Call, o Options, ch
 	if change != nil {
 		change(d)
 	}
-	o.Facts = transcript.All()
+	o.Facts = transcript.Everything()
 	s := New([]*Dialect{d}, o)
 	for _, c := range calls {
 		if err := s.Call(c); err != nil {

@@ -79,7 +79,7 @@ func (t Tee) Call(c *Call) error {
 	return nil
 }
 
-// All returns the Facts of a source that knows everything, as a simulated run.
-func All() Facts {
+// Everything returns the Facts of a source that knows everything, as a simulated run.
+func Everything() Facts {
 	return Facts{Clock: true, Schedule: true, First: true, Gaps: true, Prompts: true, Outputs: true, Failures: true, Cached: true}
 }
