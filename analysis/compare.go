@@ -43,6 +43,9 @@ type Paired struct {
 	Moved int64
 	// Differences are of TTFT, TPOT, worst gap and E2E.
 	Differences []Difference
+	// Changes are those of the mean and of each percentile of TTFT, TPOT, worst gap
+	// and E2E over the requests that completed in both runs, and of ITL.
+	Changes []Change
 }
 
 // Difference is by how much a latency of the same request differs between two
@@ -83,8 +86,9 @@ func Compare(runs []Run) (*Comparison, error) {
 	}
 	c := &Comparison{Runs: runs}
 	for i := 1; i < len(runs); i++ {
-		p := pair(runs[0].Pairs.list, runs[i].Pairs.list)
+		p := pair(runs[0].Pairs.list, runs[i].Pairs.list, runs[0].Report.Percentiles)
 		p.Base, p.Run = 0, i
+		p.change("ITL", "itl", changesApart(&runs[0].Report.ITL, &runs[i].Report.ITL))
 		c.Paired = append(c.Paired, p)
 	}
 	return c, nil
@@ -98,10 +102,18 @@ func (r *Report) limits() Goodput {
 	return r.Goodput.Limits
 }
 
-// pair compares requests that are sorted by ID.
-func pair(base, run []paired) Paired {
+// change appends the changes of a metric.
+func (p *Paired) change(name, key string, list []Change) {
+	for _, c := range list {
+		c.Name, c.Key = name, key
+		p.Changes = append(p.Changes, c)
+	}
+}
+
+// pair compares requests that are sorted by ID, and their percentiles ps.
+func pair(base, run []paired, ps []Percentile) Paired {
 	var p Paired
-	var diffs [pairedMetrics][]int64
+	var before, after [pairedMetrics][]int64
 	for len(base) > 0 && len(run) > 0 {
 		a, b := &base[0], &run[0]
 		if a.id != b.id {
@@ -114,16 +126,20 @@ func pair(base, run []paired) Paired {
 			continue
 		}
 		p.count(a, b)
-		for m := range diffs {
+		for m := range before {
 			if a.values[m] >= 0 && b.values[m] >= 0 {
-				diffs[m] = append(diffs[m], b.values[m]-a.values[m])
+				before[m], after[m] = append(before[m], a.values[m]), append(after[m], b.values[m])
 			}
 		}
 		base, run = base[1:], run[1:]
 	}
 	p.Unmatched += int64(len(base) + len(run))
 	for m, name := range [pairedMetrics][2]string{{"TTFT", "ttft"}, {"TPOT", "tpot"}, {"worst gap", "max_gap"}, {"E2E", "e2e"}} {
-		d := difference(diffs[m])
+		p.change(name[0], name[1], changes(before[m], after[m], ps))
+		for i := range after[m] {
+			after[m][i] -= before[m][i]
+		}
+		d := difference(after[m])
 		d.Name, d.Key = name[0], name[1]
 		p.Differences = append(p.Differences, d)
 	}

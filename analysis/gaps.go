@@ -113,6 +113,7 @@ func (s *GapSample) outgrow() {
 	d := s.whole()
 	d.quantiles(Linear, gridLevels(), 0, s.exactly(s.full))
 	s.hist, s.watch = new(histogram), newStretches(&d)
+	s.watch.rough = true
 	for _, c := range s.full {
 		s.fold(c)
 	}

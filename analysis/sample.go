@@ -99,6 +99,7 @@ func (s *Sample) outgrow() {
 	}
 	d.quantiles(Linear, gridLevels(), 0, exactly(chunks))
 	s.hist, s.watch = new(histogram), newStretches(&d)
+	s.watch.rough = true
 	for _, c := range s.full {
 		s.fold(c)
 	}

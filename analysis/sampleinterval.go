@@ -97,9 +97,13 @@ func (s *stretches) addRuns(c *stretch, runs []gapRun) {
 		seqs, steps := int64(r.seqs), int64(r.steps)
 		c.n += seqs * steps
 		for k, m := range s.marks {
-			less := r.before(m)
+			upTo := r.before(m + 1)
+			less := upTo
+			if !s.rough {
+				less = r.before(m)
+			}
 			c.less[k] += less * seqs
-			c.equal[k] += (r.before(m+1) - less) * seqs
+			c.equal[k] += (upTo - less) * seqs
 		}
 		x, inc, n := float64(r.first-s.origin), float64(r.inc), float64(steps)
 		last := float64(inc * (n - 1))

@@ -24,6 +24,8 @@ type stretches struct {
 	span, filled int
 	// replications tells that the cells are runs of their own.
 	replications bool
+	// rough tells that values at a mark count as below it, which is quicker.
+	rough bool
 }
 
 // newStretches returns no stretches yet, with the quantiles of d as marks.
@@ -39,16 +41,9 @@ func newStretches(d *Distribution) *stretches {
 // bodyLevels returns the ends of the body of a distribution.
 func bodyLevels() []Percentile { return []Percentile{{100_000_000}, {900_000_000}} }
 
-// gridLevels returns the levels at which a run that is too long to keep is
-// watched: about three for each power of ten of the share beyond, in both directions.
+// gridLevels returns the levels at which a run that is too long to keep is watched.
 func gridLevels() []Percentile {
-	var ps []Percentile
-	for beyond := int64(100_000); beyond < whole/2; beyond *= 10 {
-		for _, factor := range []int64{1, 2, 5} {
-			ps = append(ps, Percentile{beyond * factor}, Percentile{whole - beyond*factor})
-		}
-	}
-	return ps
+	return []Percentile{{10_000_000}, {100_000_000}, {500_000_000}, {900_000_000}, {990_000_000}, {999_000_000}}
 }
 
 // mark returns the mark whose level is nearest to p, by the ratio of the shares
@@ -97,14 +92,10 @@ func (s *stretches) next() *stretch {
 func (s *stretches) add(c *stretch, values []int64) {
 	c.n += int64(len(values))
 	for k, m := range s.marks {
-		var less, upTo int64
-		for _, v := range values {
-			if v < m {
-				less++
-			}
-			if v <= m {
-				upTo++
-			}
+		upTo := numberBelow(values, m+1)
+		less := upTo
+		if !s.rough {
+			less = numberBelow(values, m)
 		}
 		c.less[k] += less
 		c.equal[k] += upTo - less
@@ -114,6 +105,15 @@ func (s *stretches) add(c *stretch, values []int64) {
 		c.sum += x
 		c.squares += float64(x * x)
 	}
+}
+
+// numberBelow returns the number of values below m.
+func numberBelow(values []int64, m int64) int64 {
+	n := int64(0)
+	for _, v := range values {
+		n += int64(uint64(v-m) >> 63) // neither is negative, so v-m doesn't overflow
+	}
+	return n
 }
 
 // join adds stretch b to a.

@@ -210,6 +210,7 @@ func (t *table) goodput(c *analysis.Comparison) {
 
 // paired is a table of the differences between two runs, request by request.
 func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
+	p.changes(c, d)
 	base, run := c.Runs[d.Base].Name, c.Runs[d.Run].Name
 	p.line("%s", Fold(fmt.Sprintf("The same request in %s minus in %s, ms; negative is better", run, base), 2))
 	t := table{left: 1}

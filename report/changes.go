@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+
+	"servesim/analysis"
+	"servesim/sim"
+)
+
+// changes is a table of what changed between two runs, with what chance makes
+// of it, and how much would settle what is unclear.
+func (p *page) changes(c *analysis.Comparison, d *analysis.Paired) {
+	if len(d.Changes) == 0 {
+		return
+	}
+	base, run := c.Runs[d.Base].Name, c.Runs[d.Run].Name
+	p.line("%s", Fold(fmt.Sprintf("Change from %s to %s, ms, with its 95 %% interval", base, run), 2))
+	t := table{left: 2}
+	t.add("", "", "base", "change", "from", "to", "")
+	width := 0
+	for i := range d.Changes {
+		width = max(width, len(verdictOf(&d.Changes[i])))
+	}
+	last := ""
+	for i := range d.Changes {
+		ch := &d.Changes[i]
+		name := ""
+		if ch.Name != last {
+			name, last = "  "+ch.Name, ch.Name
+		}
+		row := []string{name, ch.Statistic, milliseconds(ch.Base), signed(ch.Difference())}
+		if ch.Interval.OK {
+			row = append(row, signed(ch.Interval.Lo), signed(ch.Interval.Hi))
+		} else {
+			row = append(row, "", "")
+		}
+		t.add(append(row, fmt.Sprintf("%-*s", width, verdictOf(ch)))...)
+	}
+	t.write(p)
+	if d == &c.Paired[0] {
+		p.item("verdict", "better, worse: the interval leaves out 0; slightly: and lies within 1 %% of the base; same: it has 0 and lies within 1 %% of the base; "+
+			"unclear below n: about so many values would tell. Intervals follow requests through both runs and count neighbours as one batch; those of ITL take the runs as independent")
+	}
+	p.line("")
+}
+
+// verdictOf says which way a change goes, or what would tell.
+func verdictOf(c *analysis.Change) string {
+	if c.Direction == analysis.Unclear && c.Settles > 0 {
+		return "unclear below n = " + analysis.Grouped(c.Settles)
+	}
+	return string(c.Direction)
+}
+
+// signed prints d in milliseconds with its sign.
+func signed(d sim.Duration) string {
+	if d > 0 {
+		return "+" + milliseconds(d)
+	}
+	return milliseconds(d)
+}
+
+// changeObjects is changes as members of an array.
+func changeObjects(list []analysis.Change) []object {
+	out := []object{}
+	for i := range list {
+		c := &list[i]
+		out = append(out, object{
+			{"metric", c.Key}, {"statistic", c.Statistic}, {"base_ps", int64(c.Base)}, {"run_ps", int64(c.Run)},
+			{"difference_ps", int64(c.Difference())}, {"interval", intervalObject(&c.Interval)}, {"paired", c.Paired},
+			{"verdict", string(c.Direction)}, {"settles_at_n", c.Settles},
+		})
+	}
+	return out
+}
+
+// intervalObject is a 95 % interval; what there is none of is null.
+func intervalObject(i *analysis.Interval) object {
+	o := object{{"method", string(i.Method)}, {"n_eff", real(i.Effective)}}
+	if !i.OK {
+		return append(o, object{{"lo_ps", nil}, {"hi_ps", nil}, {"needs_n", i.Needs}}...)
+	}
+	return append(o, object{{"lo_ps", int64(i.Lo)}, {"hi_ps", int64(i.Hi)}, {"needs_n", nil}}...)
+}
