@@ -48,8 +48,8 @@ func benchRequests(n int) []observe.Request {
 
 func BenchmarkSummaryRequest(b *testing.B) {
 	list := benchRequests(4096)
-	limits, _ := ParseGoodput("ttft:500 tpot:15 e2el:5000")
-	s := NewSummary(Options{Goodput: limits})
+	limits, _ := ParseSLO("ttft:500 tpot:15 e2el:5000")
+	s := NewSummary(Options{SLO: limits})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if err := s.Request(&list[i%len(list)]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"servesim/sim"
 	"servesim/sim/observe"
@@ -80,7 +81,7 @@ func Compare(runs []Run) (*Comparison, error) {
 		if !slices.Equal(r.Report.Percentiles, runs[0].Report.Percentiles) {
 			return nil, fmt.Errorf("%s and %s report different percentiles: %v and %v", runs[0].Name, r.Name, runs[0].Report.Percentiles, r.Report.Percentiles)
 		}
-		if a, b := runs[0].Report.limits(), r.Report.limits(); !slices.Equal(a, b) {
+		if a, b := runs[0].Report.limits(), r.Report.limits(); a != b {
 			return nil, fmt.Errorf("%s and %s have different goodput limits: %q and %q", runs[0].Name, r.Name, a, b)
 		}
 	}
@@ -94,12 +95,16 @@ func Compare(runs []Run) (*Comparison, error) {
 	return c, nil
 }
 
-// limits returns the goodput limits of r, if any.
-func (r *Report) limits() Goodput {
-	if r.Goodput == nil {
-		return nil
+// limits returns what users must get of r, as ParseSLO reads it.
+func (r *Report) limits() string {
+	var parts []string
+	if r.Goodput != nil {
+		parts = append(parts, r.Goodput.Limits.String())
 	}
-	return r.Goodput.Limits
+	for _, v := range r.Verdicts {
+		parts = append(parts, v.Limit)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // change appends the changes of a metric.

@@ -119,7 +119,7 @@ func TestCompareRefuses(t *testing.T) {
 	one := runOf(t, "one", list)
 	twice := runOf(t, "twice", append(list, list...))
 	limits := runOf(t, "limits", list)
-	limits.Report = feed(t, Options{Goodput: Goodput{{TTFT, 5}}}, list...).Report()
+	limits.Report = feed(t, Options{SLO: wanted(t, "ttft <= 5ps")}, list...).Report()
 	tail := runOf(t, "tail", list)
 	tail.Report = feed(t, Options{Percentiles: TailPercentiles()}, list...).Report()
 	for _, c := range []struct {

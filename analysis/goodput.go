@@ -1,214 +1,145 @@
 package analysis
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"math/bits"
-	"strings"
+	"slices"
 
 	"servesim/sim"
 	"servesim/sim/observe"
 )
 
-// Objective is what a limit of goodput is put on.
+// Objective is what a limit is put on.
 type Objective uint8
 
-// The objectives. The first three are those of vLLM's --goodput.
+// The objectives.
 const (
 	// TTFT is the time to the first token.
 	TTFT Objective = iota
+	// Queue is the part of TTFT from joining the engine's queue to the first step.
+	Queue
 	// TPOT is the mean time between the output tokens of a request. A request
-	// with one output token has none and meets every limit, as in vLLM.
+	// with one output token has none and meets every limit on it, as in vLLM.
 	TPOT
-	// E2EL is the time to the whole answer.
-	E2EL
-	// MaxGap is the longest time between two output tokens of a request;
-	// servesim's own, not in vLLM. A request with one output token has none and
-	// meets every limit.
+	// MaxGap is the longest time between two output tokens of a request. A request
+	// with one output token has none and meets every limit on it.
 	MaxGap
+	// E2EL is the time to the whole answer, e2e; the name is vLLM's.
+	E2EL
+	// ITL is every gap between two tokens, those of all requests pooled. It is of
+	// the run and of no request, so that only its percentiles can be limited.
+	ITL
 	objectives
 )
 
-// String returns the key of o as ParseGoodput reads it.
-func (o Objective) String() string {
-	return [...]string{"ttft", "tpot", "e2el", "maxgap", "unknown"}[min(o, objectives)]
+// Objectives lists every objective.
+func Objectives() []Objective { return []Objective{TTFT, Queue, TPOT, MaxGap, E2EL, ITL} }
+
+// objectiveNames returns what limits may call each objective, first what String does.
+func objectiveNames() [objectives][]string {
+	return [...][]string{{"ttft"}, {"queue"}, {"tpot"}, {"max_gap", "maxgap", "max_itl"}, {"e2e", "e2el"}, {"itl"}}
 }
 
-// Objectives lists every objective.
-func Objectives() []Objective { return []Objective{TTFT, TPOT, E2EL, MaxGap} }
+// String returns the key of o, that of the Metric of the same name.
+func (o Objective) String() string {
+	if names := objectiveNames(); o < objectives {
+		return names[o][0]
+	}
+	return "unknown"
+}
+
+// Scope says which requests a limit is on. The zero value is all of them.
+type Scope struct {
+	// Classes are labels of the workload, "" being none; nil is every class.
+	Classes []string
+	// Except turns Classes round: every class but those.
+	Except bool
+	// From and Below bound the output tokens of a request, From included and Below
+	// not; 0 is no bound. A request that failed counts with those it asked for.
+	From, Below int32
+}
+
+// holds tells whether r is in s.
+func (s *Scope) holds(r *observe.Request) bool {
+	if s.From > 0 || s.Below > 0 {
+		tokens := r.Output
+		if r.Outcome != observe.Completed {
+			tokens = r.Wanted
+		}
+		if tokens < s.From || s.Below > 0 && tokens >= s.Below {
+			return false
+		}
+	}
+	return s.Classes == nil || slices.Contains(s.Classes, r.Class) != s.Except
+}
+
+// All tells whether s is every request.
+func (s *Scope) All() bool { return s.Classes == nil && s.From == 0 && s.Below == 0 }
 
 // Limit is the longest time that still meets an objective.
 type Limit struct {
 	Objective Objective
 	Max       sim.Duration
+	// Strict tells that Max itself is too long already.
+	Strict bool
+	// Scope is the requests that the limit is on.
+	Scope Scope
 }
 
-// Goodput is the limits that a request must meet, all at once, to be good.
+// Goodput is the limits that a request must meet, all that it is in the scope of
+// at once, to be good. None of them is on ITL.
 type Goodput []Limit
 
-// ParseGoodput reads limits as vLLM's --goodput option spells them: one or more
-// KEY:MILLISECONDS separated by spaces, in one string or in several, such as
-// "ttft:500 tpot:15 e2el:2000". A limit is met by a value that equals it. All
-// faults are reported at once.
-func ParseGoodput(specs ...string) (Goodput, error) {
-	var g Goodput
-	var faults []error
-	var seen [objectives]bool
-	for _, pair := range strings.Fields(strings.Join(specs, " ")) {
-		l, err := parseLimit(pair)
-		switch {
-		case err != nil:
-			faults = append(faults, err)
-		case seen[l.Objective]:
-			faults = append(faults, fmt.Errorf("goodput %q: %s is given twice", pair, l.Objective))
-		default:
-			seen[l.Objective] = true
-			g = append(g, l)
-		}
-	}
-	if len(g)+len(faults) == 0 {
-		faults = append(faults, errors.New("goodput: no limit is given; write KEY:MILLISECONDS, such as ttft:500 tpot:15 e2el:2000"))
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return g, nil
+// RunLimit is a limit on a percentile over all requests of its scope, for ITL
+// over all gaps. Requests that failed count as longer than any limit.
+type RunLimit struct {
+	At Percentile
+	Limit
 }
 
-// parseLimit reads one KEY:MILLISECONDS.
-func parseLimit(pair string) (Limit, error) {
-	key, value, ok := strings.Cut(pair, ":")
-	if !ok {
-		return Limit{}, fmt.Errorf("goodput %q: write KEY:MILLISECONDS, such as ttft:500", pair)
-	}
-	meant := ""
-	for _, o := range Objectives() {
-		if o.String() != key {
-			if strings.EqualFold(o.String(), key) {
-				meant = fmt.Sprintf("; did you mean %q?", o)
-			}
-			continue
-		}
-		d, err := parseMilliseconds(value)
-		if err != nil {
-			return Limit{}, fmt.Errorf("goodput %q: %w", pair, err)
-		}
-		return Limit{o, d}, nil
-	}
-	return Limit{}, fmt.Errorf("goodput %q: unknown key %q; the keys are ttft, tpot, e2el and maxgap%s", pair, key, meant)
+// SLO is what users must get of a run.
+type SLO struct {
+	// Goodput says which requests are good, each by itself.
+	Goodput Goodput
+	// Run are limits on the run as a whole.
+	Run []RunLimit
+	// MinGoodput is the least percentage of good requests, nil if there is none.
+	// Without limits on requests those that completed are good.
+	MinGoodput *Percentile
 }
 
-// parseMilliseconds reads a decimal number of milliseconds, at least 0, exactly.
-func parseMilliseconds(s string) (sim.Duration, error) {
-	if s == "" || strings.Trim(s, "0123456789.") != "" {
-		return 0, fmt.Errorf("%q is not a number of milliseconds that is at least 0; write it like 500 or 12.5, limits apart by spaces", s)
-	}
-	return sim.ParseDuration(s + "ms")
-}
+// Empty tells whether s asks for nothing.
+func (s *SLO) Empty() bool { return len(s.Goodput) == 0 && len(s.Run) == 0 && s.MinGoodput == nil }
 
-// String writes g as ParseGoodput reads it.
-func (g Goodput) String() string {
-	var b strings.Builder
-	for i, l := range g {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		ms := l.Max / sim.Millisecond
-		fmt.Fprintf(&b, "%s:%d", l.Objective, int64(ms))
-		if rest := l.Max % sim.Millisecond; rest != 0 {
-			b.WriteString("." + strings.TrimRight(fmt.Sprintf("%09d", int64(rest)), "0"))
-		}
-	}
-	return b.String()
-}
+// within tells whether a time keeps to l.
+func (l *Limit) within(d sim.Duration) bool { return d < l.Max || d == l.Max && !l.Strict }
 
-// met tells whether r, a completed request, keeps within l.
-func (l Limit) met(r *observe.Request) bool {
+// value returns what l limits in r, a completed request, rounded to the nearest
+// picosecond. ok is false if r has none.
+func (l *Limit) value(r *observe.Request) (d sim.Duration, ok bool) {
 	switch l.Objective {
 	case TTFT:
-		return r.First.Sub(r.Arrival) <= l.Max
+		return r.First.Sub(r.Arrival), true
+	case Queue:
+		return r.Scheduled.Sub(r.Sent), true
 	case TPOT:
-		// (Last-First)/(Output-1) ≤ Max, without the rounding of a division.
-		h, most := bits.Mul64(uint64(l.Max), uint64(max(r.Output-1, 0)))
-		return r.Output < 2 || h != 0 || uint64(r.Last.Sub(r.First)) <= most
-	case E2EL:
-		return endToEnd(r) <= l.Max
+		return perToken(r)
+	case MaxGap:
+		return r.MaxGap, r.Output > 1
 	}
-	return r.Output < 2 || r.MaxGap <= l.Max
+	return endToEnd(r), l.Objective == E2EL
 }
 
-// Attainment is how many requests met the limits of a Goodput.
-type Attainment struct {
-	Limits Goodput
-	// Requests is the number of all requests, those that failed included; Good
-	// the number of those that completed and met every limit.
-	Requests, Good int64
-	// Each is the attainment of each limit, in the order of Limits.
-	Each []LimitAttainment
-	// Binding is the index in Limits of the limit that the fewest requests met,
-	// the first of them if several did. It is -1 if every request met every limit
-	// or there were none.
-	Binding int
-	// PerSecond is Good over the span of the run, in requests/s: vLLM's
-	// request_goodput. It is NaN if the span is 0.
-	PerSecond float64
-}
-
-// LimitAttainment is how many requests met one limit.
-type LimitAttainment struct {
-	// Met is the number of requests that completed and met the limit.
-	Met int64
-	// MissedOnly is the number of requests that completed and missed this limit
-	// and no other.
-	MissedOnly int64
-}
-
-// Share returns Good as a share of all requests, from 0 to 1. ok is false if
-// there were no requests.
-func (a *Attainment) Share() (share float64, ok bool) {
-	if a.Requests == 0 {
-		return math.NaN(), false
+// met tells whether r, a completed request in the scope of l, keeps within l.
+func (l *Limit) met(r *observe.Request) bool {
+	if l.Objective != TPOT {
+		d, ok := l.value(r)
+		return !ok || l.within(d)
 	}
-	return float64(a.Good) / float64(a.Requests), true
-}
-
-// attained counts what Attainment reports.
-type attained struct {
-	limits Goodput
-	good   int64
-	each   [objectives]LimitAttainment
-}
-
-// completed counts r, a completed request.
-func (a *attained) completed(r *observe.Request) {
-	missed, last := 0, 0
-	for i, l := range a.limits {
-		if l.met(r) {
-			a.each[i].Met++
-			continue
-		}
-		missed, last = missed+1, i
+	if r.Output < 2 {
+		return true
 	}
-	switch missed {
-	case 0:
-		a.good++
-	case 1:
-		a.each[last].MissedOnly++
-	}
-}
-
-// report returns the attainment among all requests.
-func (a *attained) report(requests int64, span sim.Duration) Attainment {
-	t := Attainment{
-		Limits: a.limits, Requests: requests, Good: a.good, Binding: -1,
-		Each: a.each[:len(a.limits)], PerSecond: perSecond(a.good, span),
-	}
-	fewest := requests
-	for i, e := range t.Each {
-		if e.Met < fewest {
-			t.Binding, fewest = i, e.Met
-		}
-	}
-	return t
+	// (Last-First)/(Output-1) against Max, without the rounding of a division.
+	h, most := bits.Mul64(uint64(l.Max), uint64(r.Output-1))
+	span := uint64(r.Last.Sub(r.First))
+	return h != 0 || span < most || span == most && !l.Strict
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -81,6 +82,15 @@ func (p Percentile) String() string {
 		s += "." + strings.TrimRight(fmt.Sprintf("%07d", rest), "0")
 	}
 	return s
+}
+
+// PercentileOf returns the percentile nearest to fraction; ok is false if that is
+// no number from 0 to 1.
+func PercentileOf(fraction float64) (p Percentile, ok bool) {
+	if !(fraction >= 0 && fraction <= 1) {
+		return Percentile{}, false
+	}
+	return Percentile{int64(math.RoundToEven(fraction * whole))}, true
 }
 
 // Fraction returns p as a number from 0 to 1.

@@ -40,11 +40,18 @@ type Report struct {
 	// each rounded to the nearest picosecond.
 	MeanDecode, MeanResponse sim.Duration
 
+	// ByOutput are the completed requests by their output tokens, ByClass by their
+	// class; nil if all are in one range, or of one class.
+	ByOutput, ByClass []Group
+
 	Tokens     Tokens
 	Throughput Throughput
-	// Goodput is nil if Options had no limits.
+	// Goodput is nil if Options had no limits on requests.
 	Goodput *Attainment
-	Engine  Engine
+	// Verdicts are those on the limits on the run, in order, and then the one on the
+	// least goodput.
+	Verdicts []Verdict
+	Engine   Engine
 	// Warnings say what to beware of in the rest.
 	Warnings []Warning
 }
@@ -97,6 +104,21 @@ type Throughput struct {
 	Requests     float64 // requests/s
 	OutputTokens float64 // tokens/s
 	TotalTokens  float64 // prompt and output tokens/s
+	// GPUs is the number of GPUs that these are of, 0 if Options had none, and
+	// OutputPerGPU the OutputTokens of each, in tokens/s.
+	GPUs         int64
+	OutputPerGPU float64
+	// PerUser is 1/TPOT at each percentile of TPOT: the speed at which an answer
+	// streams once it has begun, which that share of users got at least.
+	PerUser []UserSpeed
+}
+
+// UserSpeed is how fast an answer streams.
+type UserSpeed struct {
+	// P is a percentile of TPOT.
+	P Percentile
+	// TokensPerSecond is 1 / TPOT there, +Inf where that is 0.
+	TokensPerSecond float64
 }
 
 // Engine is what the engines' steps say. It is of no use if Steps is 0, as for
@@ -126,32 +148,6 @@ type Level struct {
 	// reports: at its beginning for requests, at its end for blocks.
 	Mean float64
 }
-
-// Warning is something to beware of in a Report.
-type Warning struct {
-	// Kind is a fixed word for programs.
-	Kind WarningKind
-	// Text says it to people.
-	Text string
-}
-
-// WarningKind says what a Warning is about.
-type WarningKind string
-
-// The kinds of warning.
-const (
-	// FewValues: a percentile rests on fewer than 10 values; said of the requests,
-	// and beside them of each metric for which they are fewer still.
-	FewValues WarningKind = "few_values"
-	// NotFinished: requests were left unfinished, so latencies leave out the slowest.
-	NotFinished WarningKind = "unfinished"
-	// Failed: requests were rejected, timed out or cancelled; latencies leave them out.
-	Failed WarningKind = "failed"
-	// Overload: the queue grew as long as requests arrived.
-	Overload WarningKind = "overload"
-	// Approximate: more values than are kept; quantiles have a resolution.
-	Approximate WarningKind = "approximate"
-)
 
 // perSecond returns n per second of span, NaN if span is 0.
 func perSecond(n int64, span sim.Duration) float64 {

@@ -24,7 +24,7 @@ type sinkUnderTest struct {
 // everySink returns the makers of each kind of sink, by name.
 func everySink() map[string]func(io.Writer) (sinkUnderTest, error) {
 	summary := func(io.Writer) (sinkUnderTest, error) {
-		s := NewSummary(Options{Percentiles: TailPercentiles(), Goodput: Goodput{{TTFT, 4e12}, {TPOT, 1e11}}})
+		s := NewSummary(Options{Percentiles: TailPercentiles(), SLO: SLO{Goodput: Goodput{{Objective: TTFT, Max: 4e12}, {Objective: TPOT, Max: 1e11}}}})
 		return sinkUnderTest{s, func() (string, error) {
 			r := s.Report()
 			met := *r.Goodput

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"servesim/sim"
@@ -16,8 +17,14 @@ const outcomes = int(observe.Unfinished) + 1
 type Options struct {
 	// Percentiles to report, in any order; DefaultPercentiles if empty.
 	Percentiles []Percentile
-	// Goodput limits, if any.
-	Goodput Goodput
+	// SLO is what users must get, if anything.
+	SLO SLO
+	// OutputEdges are the first output tokens of each range but the lowest, that
+	// ByOutput tells apart, ascending and at most MaxOutputEdges of them;
+	// DefaultOutputEdges if nil, one range if empty.
+	OutputEdges []int32
+	// GPUs is the number of GPUs of all engines, 0 if it is not known.
+	GPUs int64
 	// KVBlocks is the number of KV blocks of one engine, 0 if it is not known.
 	KVBlocks int64
 	// Header names the run in the Report.
@@ -28,18 +35,19 @@ type Options struct {
 // with the number of records beyond some 100 MB, and it allocates nothing for a
 // record but, now and then, a chunk for many.
 type Summary struct {
-	options Options
-	counts  Counts
-	reasons map[ReasonCount]int64 // by outcome and reason, Count being 0
-	tokens  Tokens
-	ttft, network, queue, prefill,
-	tpot, maxGap, e2e Sample
-	decode, response sum
-	itl              GapSample
-	good             attained
-	start, end       sim.Time // the first arrival and the last end
-	waits            waits
-	steps            stepStats
+	options                 Options
+	counts                  Counts
+	reasons                 map[ReasonCount]int64 // by outcome and reason, Count being 0
+	tokens                  Tokens
+	network, queue, prefill Sample
+	decode, response        sum
+	itl                     GapSample
+	groups                  groups
+	good                    attained
+	limits                  runLimits
+	start, end              sim.Time // the first arrival and the last end
+	waits                   waits
+	steps                   stepStats
 }
 
 // NewSummary returns an empty Summary.
@@ -49,9 +57,12 @@ func NewSummary(o Options) *Summary {
 	}
 	o.Percentiles = slices.Clone(o.Percentiles)
 	slices.SortFunc(o.Percentiles, func(a, b Percentile) int { return cmp.Compare(a.ppb, b.ppb) })
+	if o.OutputEdges == nil {
+		o.OutputEdges = DefaultOutputEdges()
+	}
 	return &Summary{
-		options: o, reasons: make(map[ReasonCount]int64),
-		good: attained{limits: o.Goodput}, start: observe.Never,
+		options: o, reasons: make(map[ReasonCount]int64), groups: newGroups(o.OutputEdges),
+		good: newAttained(o.SLO.Goodput), limits: newRunLimits(o.SLO.Run), start: observe.Never,
 	}
 }
 
@@ -74,8 +85,11 @@ func (s *Summary) Request(r *observe.Request) error {
 		s.start = r.Arrival
 	}
 	s.waits.request(r)
+	s.limits.request(r)
 	if r.Outcome != observe.Completed {
 		s.end = max(s.end, r.End)
+		s.groups.request(r)
+		s.good.failed(r)
 		s.tokens.Unfinished += int64(r.Output)
 		s.reasons[ReasonCount{Outcome: r.Outcome, Reason: r.Reason}]++
 		return nil
@@ -87,24 +101,16 @@ func (s *Summary) Request(r *observe.Request) error {
 
 // completed takes the latencies of a completed request.
 func (s *Summary) completed(r *observe.Request) {
-	s.ttft.Add(r.First.Sub(r.Arrival))
 	s.network.Add(r.Sent.Sub(r.Arrival))
 	s.queue.Add(r.Scheduled.Sub(r.Sent))
 	s.prefill.Add(r.First.Sub(r.Scheduled))
-	if tpot, ok := perToken(r); ok {
-		s.tpot.Add(tpot)
-		s.maxGap.Add(r.MaxGap)
-	}
-	s.e2e.Add(endToEnd(r))
+	s.groups.completed(r, s.good.completed(r))
 	s.decode.add(uint64(r.Last.Sub(r.First)))
 	s.response.add(uint64(r.Response))
 	s.tokens.Prompt += int64(r.Prompt)
 	s.tokens.Output += int64(r.Output)
 	if r.Output < r.Wanted {
 		s.counts.CutShort++
-	}
-	if len(s.good.limits) > 0 {
-		s.good.completed(r)
 	}
 }
 
@@ -159,13 +165,14 @@ func (s *Summary) Step(r *observe.StepRun) error {
 
 // Report returns what the records taken so far say.
 func (s *Summary) Report() *Report {
-	ps := s.options.Percentiles
+	ps, g := s.options.Percentiles, &s.groups
 	r := &Report{
 		Header: s.options.Header, Percentiles: ps, Counts: s.counts, Tokens: s.tokens,
-		TTFT: s.ttft.Distribution(ps), Network: s.network.Distribution(ps),
+		TTFT: g.ttft.all.Distribution(ps), Network: s.network.Distribution(ps),
 		Queue: s.queue.Distribution(ps), Prefill: s.prefill.Distribution(ps),
-		TPOT: s.tpot.Distribution(ps), ITL: s.itl.Distribution(ps),
-		MaxGap: s.maxGap.Distribution(ps), E2E: s.e2e.Distribution(ps),
+		TPOT: g.tpot.all.Distribution(ps), ITL: s.itl.Distribution(ps),
+		MaxGap: g.maxGap.all.Distribution(ps), E2E: g.e2e.all.Distribution(ps),
+		ByOutput: g.byOutput(ps), ByClass: g.byClass(ps),
 	}
 	r.Counts.Reasons = s.sortedReasons()
 	if s.counts.Requests > 0 {
@@ -174,19 +181,33 @@ func (s *Summary) Report() *Report {
 	if n := s.counts.Of(observe.Completed); n > 0 {
 		r.MeanDecode, r.MeanResponse = sim.Duration(s.decode.over(n)), sim.Duration(s.response.over(n))
 	}
-	r.Throughput = Throughput{
-		Requests:     perSecond(s.counts.Of(observe.Completed), r.Span),
-		OutputTokens: perSecond(s.tokens.Output, r.Span),
-		TotalTokens:  perSecond(s.tokens.Prompt+s.tokens.Output, r.Span),
-	}
-	if len(s.options.Goodput) > 0 {
+	r.Throughput = s.throughput(r)
+	if len(s.options.SLO.Goodput) > 0 {
 		a := s.good.report(s.counts.Requests, r.Span)
 		r.Goodput = &a
 	}
+	r.Verdicts = s.verdicts()
 	r.Engine = s.steps.report(r.Span)
 	r.Engine.KVBlocks = s.options.KVBlocks
 	r.Warnings = s.warnings(r)
 	return r
+}
+
+// throughput returns that of r, which has the rest.
+func (s *Summary) throughput(r *Report) Throughput {
+	t := Throughput{
+		Requests:     perSecond(s.counts.Of(observe.Completed), r.Span),
+		OutputTokens: perSecond(s.tokens.Output, r.Span),
+		TotalTokens:  perSecond(s.tokens.Prompt+s.tokens.Output, r.Span),
+		GPUs:         s.options.GPUs, OutputPerGPU: math.NaN(),
+	}
+	if t.GPUs > 0 {
+		t.OutputPerGPU = t.OutputTokens / float64(t.GPUs)
+	}
+	for _, q := range r.TPOT.Quantiles {
+		t.PerUser = append(t.PerUser, UserSpeed{q.P, 1 / q.Value.Seconds()})
+	}
+	return t
 }
 
 // sortedReasons returns the reasons by outcome, most frequent first, then by name.

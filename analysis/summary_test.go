@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"servesim/sim"
@@ -100,93 +99,6 @@ func TestPartsSumToTheWhole(t *testing.T) {
 	})
 }
 
-// e2el ends with the whole answer, which comes Response after the last token.
-func TestGoodputCountsTheResponse(t *testing.T) {
-	r := request(1, [5]int64{0, 0, 0, 100, 10}, 11) // the last token comes after 200 ms
-	for _, c := range []struct {
-		response sim.Duration
-		good     int64
-	}{{0, 1}, {1, 0}} {
-		r.Response = c.response
-		a := feed(t, Options{Goodput: Goodput{{E2EL, 200 * sim.Millisecond}}}, r).Report().Goodput
-		if a.Good != c.good {
-			t.Errorf("a response of %v: %d good, want %d", c.response, a.Good, c.good)
-		}
-	}
-}
-
-func TestGoodputIsMonotoneAndJoint(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var list []*observe.Request
-		for i := range rapid.IntRange(1, 40).Draw(t, "n") {
-			list = append(list, drawRequest(t, int64(i)))
-		}
-		var strict, loose Goodput
-		for _, o := range Objectives() {
-			if rapid.Bool().Draw(t, o.String()) {
-				at := sim.Duration(rapid.Int64Range(0, 9e12).Draw(t, "limit"))
-				strict = append(strict, Limit{o, at})
-				loose = append(loose, Limit{o, at + sim.Duration(rapid.Int64Range(0, 3e12).Draw(t, "more"))})
-			}
-		}
-		if len(strict) == 0 {
-			t.Skip("no limits")
-		}
-		a := feed(t, Options{Goodput: strict}, list...).Report().Goodput
-		b := feed(t, Options{Goodput: loose}, list...).Report().Goodput
-		if a.Good > b.Good || a.Requests != int64(len(list)) {
-			t.Fatalf("%+v, looser %+v", a, b)
-		}
-		misses := a.Requests - a.Good
-		for i, e := range a.Each {
-			if e.Met < a.Good || e.Met > b.Each[i].Met || e.MissedOnly > a.Requests-e.Met {
-				t.Fatalf("limit %d: %+v of %+v, looser %+v", i, e, a, b)
-			}
-			if a.Binding >= 0 && e.Met < a.Each[a.Binding].Met {
-				t.Fatalf("limit %d binds more than %d: %+v", i, a.Binding, a)
-			}
-			misses -= e.MissedOnly
-		}
-		if misses < 0 {
-			t.Fatalf("more requests miss one limit only than miss any: %+v", a)
-		}
-	})
-}
-
-func TestParseGoodput(t *testing.T) {
-	g, err := ParseGoodput("ttft:500 tpot:15", "e2el:2000.5 maxgap:0.000000001")
-	want := Goodput{{TTFT, 500 * sim.Millisecond}, {TPOT, 15 * sim.Millisecond}, {E2EL, 2_000_500 * sim.Microsecond}, {MaxGap, 1}}
-	if diff := cmp.Diff(want, g); diff != "" || err != nil {
-		t.Error(err, diff)
-	}
-	if back, err := ParseGoodput(g.String()); err != nil || cmp.Diff(g, back) != "" {
-		t.Errorf("%q reads back as %v, %v", g, back, err)
-	}
-	for spec, want := range map[string]string{
-		"":                   "no limit is given",
-		"ttft":               "KEY:MILLISECONDS",
-		"itl:5":              `unknown key "itl"; the keys are ttft, tpot, e2el and maxgap`,
-		"TTFT:5":             "unknown key",
-		"ttft:-5":            "at least 0",
-		"ttft:NaN":           "not a number",
-		"ttft:inf":           "not a number",
-		"ttft:":              "not a number",
-		"ttft:.":             "not a decimal",
-		"ttft:1.2.3":         "not a decimal",
-		"ttft:5,tpot:3":      "apart by spaces",
-		"ttft:5 ttft:6":      "ttft is given twice",
-		"ttft:99999999999":   "longer",
-		"ttft:0.0000000001":  "below a picosecond",
-		"ttft:500ms":         "not a number",
-		"x:1 ttft:-1":        "unknown key \"x\"",
-		"x:1 ttft:-1 tpot:2": "ttft:-1",
-	} {
-		if g, err := ParseGoodput(spec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q gave %v, %v; want an error with %q", spec, g, err, want)
-		}
-	}
-}
-
 func TestSummaryRefusesBrokenRecords(t *testing.T) {
 	breaks := []func(*observe.Request){
 		func(r *observe.Request) { r.Arrival = -5 },
@@ -241,8 +153,8 @@ func TestStepDurationAgreesWithTheRecord(t *testing.T) {
 // apart after a network delay of 5, a queue of 20 and a prefill of 25 ms; the
 // second makes one token after 100 ms; the third is rejected at once.
 func ExampleSummary() {
-	limits, _ := ParseGoodput("ttft:60 tpot:10 e2el:70")
-	s := NewSummary(Options{Goodput: limits})
+	limits, _ := ParseSLO("ttft:60 tpot:10 e2el:70")
+	s := NewSummary(Options{SLO: limits})
 	_ = s.Request(request(0, [5]int64{0, 5, 20, 25, 10}, 3))
 	_ = s.Request(request(1, [5]int64{100, 0, 0, 100, 0}, 1))
 	_ = s.Request(&observe.Request{ID: 2, Outcome: observe.Rejected, Reason: "too long", Arrival: 200 * ms, End: 200 * ms})
@@ -253,7 +165,7 @@ func ExampleSummary() {
 	fmt.Println("ITL", r.ITL.OK)
 	fmt.Printf("span %v, %.0f requests/s, %.0f tokens/s\n", r.Span, r.Throughput.Requests, r.Throughput.OutputTokens)
 	share, _ := r.Goodput.Share()
-	fmt.Printf("good %d of %d (%.3f), binding %v\n", r.Goodput.Good, r.Goodput.Requests, share, limits[r.Goodput.Binding].Objective)
+	fmt.Printf("good %d of %d (%.3f), binding %v\n", r.Goodput.Good, r.Goodput.Requests, share, limits.Goodput[r.Goodput.Binding].Objective)
 	// Output:
 	// TTFT 75ms 75ms of 2
 	// TPOT 10ms of 1

@@ -147,6 +147,7 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 	t := table{left: 1}
 	t.heading([]string{"Other"}, c.Runs, false)
 	t.goodput(c)
+	t.verdicts(c)
 	for k, m := range c.Runs[0].Report.Metrics() {
 		if m.Part {
 			t.part(m.Name, nth(c.Runs, k))
@@ -162,7 +163,7 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 	t.write(p)
 	p.line("")
 	if g := c.Runs[0].Report.Goodput; g != nil {
-		p.item("goodput", "share of all requests, failed ones included, that met all of %s (ms)", g.Limits)
+		p.item("goodput", "share of all requests, failed ones included, that met all of %s", g.Limits)
 		p.line("")
 	}
 }
@@ -186,6 +187,17 @@ func (t *table) part(name string, all []analysis.Metric) {
 	t.add(high...)
 }
 
+// verdicts adds those on the limits on each run.
+func (t *table) verdicts(c *analysis.Comparison) {
+	for i, v := range c.Runs[0].Report.Verdicts {
+		row := []string{v.Limit}
+		for _, r := range c.Runs {
+			row = append(row, string(r.Report.Verdicts[i].Judgement))
+		}
+		t.add(row...)
+	}
+}
+
 // goodput adds the shares of requests that met the limits.
 func (t *table) goodput(c *analysis.Comparison) {
 	first := c.Runs[0].Report.Goodput
@@ -198,11 +210,11 @@ func (t *table) goodput(c *analysis.Comparison) {
 		good = append(good, percent(share))
 	}
 	t.add(good...)
-	for i, l := range first.Limits {
-		row := []string{"  " + analysis.Goodput{l}.String()}
+	for i := range first.Limits {
+		row := []string{"  " + first.Limits[i].String()}
 		for _, r := range c.Runs {
-			a := r.Report.Goodput
-			row = append(row, percent(float64(a.Each[i].Met)/float64(a.Requests)))
+			share, _ := r.Report.Goodput.Each[i].Share()
+			row = append(row, percent(share))
 		}
 		t.add(row...)
 	}

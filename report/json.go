@@ -96,17 +96,15 @@ func summaryMembers(r *analysis.Report) object {
 			{"prompt", t.Prompt}, {"output", t.Output}, {"output_unfinished", t.Unfinished},
 			{"cached", t.Cached}, {"computed", t.Computed}, {"recomputed", t.Recomputed},
 		}},
-		{"throughput", object{
-			{"definition", "completed requests and their tokens, over span_ps: from the first arrival to the last end"},
-			{"requests_per_s", real(r.Throughput.Requests)},
-			{"output_tokens_per_s", real(r.Throughput.OutputTokens)},
-			{"tokens_per_s", real(r.Throughput.TotalTokens)},
-		}},
+		{"throughput", throughputObject(&r.Throughput)},
 		{"percentile_definition", "linear interpolation between the two nearest values (type 7), rounded to the nearest ps; the true value is within resolution_ps"},
 		{"latency", latency},
+		{"by_output_tokens", groupObjects(r, r.ByOutput)},
+		{"by_class", groupObjects(r, r.ByClass)},
 		{"mean_decode_ps", int64(r.MeanDecode)},
 		{"mean_response_ps", int64(r.MeanResponse)},
 		{"goodput", goodputObject(r.Goodput)},
+		{"verdicts", verdictObjects(r.Verdicts)},
 		{"engine", engineObject(&r.Engine)},
 		{"warnings", warningObjects(r.Warnings)},
 	}
@@ -135,25 +133,50 @@ func distribution(d *analysis.Distribution) object {
 	}
 }
 
-// goodputObject is an attainment, or nil.
-func goodputObject(a *analysis.Attainment) any {
-	if a == nil {
-		return nil
+// groupObjects lists groups, whose latencies are defined as those of all are.
+func groupObjects(r *analysis.Report, groups []analysis.Group) []object {
+	out := []object{}
+	for i := range groups {
+		g := &groups[i]
+		latency := object{}
+		for _, m := range g.Metrics(r) {
+			latency = append(latency, Member{m.Key, distribution(m.Distribution)})
+		}
+		o := object{{"name", g.Name}}
+		if g.Rest {
+			o = append(o, Member{"rest", true})
+		}
+		o = append(o, object{
+			{"requests", g.Requests}, {"completed", g.Completed},
+			{"prompt_tokens", g.PromptTokens}, {"output_tokens", g.OutputTokens},
+		}...)
+		if r.Goodput != nil {
+			o = append(o, Member{"good", g.Good})
+		}
+		out = append(out, append(o, Member{"latency", latency}))
 	}
-	share, _ := a.Share()
-	limits := []object{}
-	for i, e := range a.Each {
-		l := a.Limits[i]
-		limits = append(limits, object{
-			{"key", l.Objective.String()}, {"max_ps", int64(l.Max)},
-			{"met", e.Met}, {"missed_only", e.MissedOnly}, {"binding", i == a.Binding},
-		})
+	return out
+}
+
+// throughputObject is what the system, a GPU and a user get.
+func throughputObject(t *analysis.Throughput) object {
+	users := object{}
+	for _, u := range t.PerUser {
+		users = append(users, Member{u.P.String(), real(u.TokensPerSecond)})
 	}
-	return object{
-		{"definition", "completed requests that met every limit (<=), of all requests, failed ones included"},
-		{"requests", a.Requests}, {"good", a.Good}, {"share", real(share)},
-		{"requests_per_s", real(a.PerSecond)}, {"limits", limits},
+	o := object{
+		{"definition", "completed requests and their tokens, over span_ps: from the first arrival to the last end"},
+		{"requests_per_s", real(t.Requests)},
+		{"output_tokens_per_s", real(t.OutputTokens)},
+		{"tokens_per_s", real(t.TotalTokens)},
 	}
+	if t.GPUs > 0 {
+		o = append(o, Member{"gpus", t.GPUs}, Member{"output_tokens_per_s_per_gpu", real(t.OutputPerGPU)})
+	}
+	return append(o, Member{"per_user", object{
+		{"definition", "1 / TPOT at each percentile of TPOT: output tokens/s of an answer once it has begun, which that share of users got at least"},
+		{"output_tokens_per_s", users},
+	}})
 }
 
 // engineObject is what the steps say, nil without steps.
@@ -178,7 +201,11 @@ func engineObject(e *analysis.Engine) any {
 func warningObjects(list []analysis.Warning) []object {
 	out := []object{}
 	for _, w := range list {
-		out = append(out, object{{"kind", string(w.Kind)}, {"text", w.Text}})
+		values := object{}
+		for _, v := range w.Values {
+			values = append(values, Member{v.Key, v.Value})
+		}
+		out = append(out, object{{"kind", string(w.Kind)}, {"text", w.Text}, {"values", values}})
 	}
 	return out
 }

@@ -49,11 +49,15 @@ func run(t *testing.T, slow sim.Duration, sinks ...observe.Sink) {
 	}
 	for i := range int64(200) {
 		r := observe.Request{ID: i, Arrival: sim.Time(i) * 600 * ms, Prompt: 900, Wanted: 21, Output: 21, Computed: 920}
-		gap, steps := 10*sim.Millisecond+sim.Duration(i)*10*sim.Microsecond, int64(20)
+		r.Class = []string{"chat", "code"}[i%2]
+		if i%5 == 0 {
+			r.Wanted, r.Output = 121, 121
+		}
+		gap, steps := 10*sim.Millisecond+sim.Duration(i)*10*sim.Microsecond, int64(r.Output-1)
 		r.Sent = r.Arrival + 2*ms
 		r.Scheduled = r.Sent + sim.Time(i%7)*ms/2
 		r.First = r.Scheduled + 30*ms
-		r.Last = r.First.Add(gap * 20)
+		r.Last = r.First.Add(gap * sim.Duration(steps))
 		r.MaxGap, r.Response = gap, 2*sim.Millisecond
 		step := observe.StepRun{
 			Start: r.First, Steps: steps, First: gap, Decodes: 1, DecodeKV: 920, Running: int32(2 + i%3),
@@ -62,7 +66,7 @@ func run(t *testing.T, slow sim.Duration, sinks ...observe.Sink) {
 		if i%20 == 7 {
 			r.MaxGap = slow
 			r.Last = r.Last.Add(slow - gap)
-			step.Gaps = []observe.Gaps{{Seqs: 1, Steps: 19, First: gap}, {Seqs: 1, Steps: 1, First: slow}}
+			step.Gaps = []observe.Gaps{{Seqs: 1, Steps: steps - 1, First: gap}, {Seqs: 1, Steps: 1, First: slow}}
 			step.Chunks = []observe.Chunk{{ID: i, Tokens: 900}}
 		}
 		r.End = r.Last
@@ -79,9 +83,9 @@ func run(t *testing.T, slow sim.Duration, sinks ...observe.Sink) {
 }
 
 // limits are those of the golden reports.
-func limits(t *testing.T) analysis.Goodput {
+func limits(t *testing.T) analysis.SLO {
 	t.Helper()
-	g, err := analysis.ParseGoodput("ttft:34 tpot:11.5 e2el:2000 maxgap:100")
+	g, err := analysis.ParseSLO("ttft:34 tpot:11.5 e2el:2000 maxgap:100, e2e <= 260ms for outputs below 300 tokens for class chat, ttft p99 < 40ms, itl p99 <= 5ms, e2e p99.9 <= 1s, goodput >= 40 %")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +100,7 @@ func summary(t *testing.T) *analysis.Report {
 		t.Fatal(err)
 	}
 	s := analysis.NewSummary(analysis.Options{
-		Percentiles: ps, Goodput: limits(t), KVBlocks: 400,
+		Percentiles: ps, SLO: limits(t), KVBlocks: 400, GPUs: 8,
 		Header: observe.Header{Version: "1.2.3", Seed: 7, Scenario: "0123abcd", Profile: "h100-sxm", Model: "llama-3.1-8b", Policy: "vllm@0.20"},
 	})
 	run(t, 300*sim.Millisecond, s)
@@ -113,7 +117,7 @@ func TestText(t *testing.T) {
 
 func TestTextOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := Text(&b, analysis.NewSummary(analysis.Options{Goodput: limits(t)}).Report()); err != nil {
+	if err := Text(&b, analysis.NewSummary(analysis.Options{SLO: limits(t)}).Report()); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "empty.txt", b.Bytes())

@@ -19,7 +19,10 @@ func Text(w io.Writer, r *analysis.Report) error {
 	p.origin(&r.Header)
 	p.overview(r)
 	p.latencies(r)
+	p.byOutput(r)
+	p.byClass(r)
 	p.goodput(r.Goodput)
+	p.verdicts(r.Verdicts)
 	p.engine(r)
 	p.warnings(r.Warnings)
 	return p.to(w)
@@ -93,26 +96,43 @@ func (p *page) overview(r *analysis.Report) {
 	} else {
 		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(t.Recomputed, "token"))
 	}
-	if r.Span > 0 {
-		p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
-			Number(r.Throughput.Requests), Number(r.Throughput.OutputTokens), Number(r.Throughput.TotalTokens), Number(r.Span.Seconds()))
-	} else {
-		p.item("Throughput", "no data: the run has no length")
-	}
+	p.throughput(r)
 	p.line("")
+}
+
+// throughput says how much the system, a GPU and a user get.
+func (p *page) throughput(r *analysis.Report) {
+	t := &r.Throughput
+	if r.Span <= 0 {
+		p.item("Throughput", "no data: the run has no length")
+		return
+	}
+	p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
+		Number(t.Requests), Number(t.OutputTokens), Number(t.TotalTokens), Number(r.Span.Seconds()))
+	if t.GPUs > 0 {
+		p.item("", "%s output tokens/s per GPU, of %s", Number(t.OutputPerGPU), analysis.Grouped(t.GPUs))
+	}
+	var speeds []string
+	for _, s := range t.PerUser {
+		speeds = append(speeds, s.P.String()+" "+Number(s.TokensPerSecond))
+	}
+	if len(speeds) > 0 {
+		p.item("", "%s output tokens/s per user", strings.Join(speeds, ", "))
+	}
 }
 
 // latencies is the table of distributions and its definitions.
 func (p *page) latencies(r *analysis.Report) {
 	metrics := r.Metrics()
 	t := table{left: 1}
-	head := []string{"Latency, ms", "count", "mean"}
-	for _, q := range percentiles(metrics) {
-		head = append(head, q.String())
-	}
-	t.add(append(head, "max")...)
+	ps := percentiles(metrics)
+	t.add(latencyHead(ps, "Latency, ms")...)
 	for _, m := range metrics {
-		t.add(latencyRow(m, len(head)-3)...)
+		name := m.Name
+		if m.Part {
+			name = "  " + name
+		}
+		t.add(latencyRow(m.Distribution, len(ps), name)...)
 	}
 	t.write(p)
 	p.line("")
@@ -121,6 +141,9 @@ func (p *page) latencies(r *analysis.Report) {
 	}
 	p.item("percentiles", "linear interpolation between the two nearest values (type 7)")
 	p.item("throughput", "completed requests, from the first arrival to the last end")
+	if len(r.Throughput.PerUser) > 0 {
+		p.item("per user", "1 / TPOT at that percentile of TPOT: how fast an answer streams once it has begun")
+	}
 	p.line("")
 }
 
@@ -141,49 +164,25 @@ func percentiles(metrics []analysis.Metric) []analysis.Percentile {
 	return ps
 }
 
-// latencyRow is the row of m, with n percentiles.
-func latencyRow(m analysis.Metric, n int) []string {
-	name := m.Name
-	if m.Part {
-		name = "  " + name
+// latencyHead is the heads of the columns of distributions, behind those of first.
+func latencyHead(ps []analysis.Percentile, first ...string) []string {
+	head := append(first, "count", "mean")
+	for _, q := range ps {
+		head = append(head, q.String())
 	}
-	if !m.OK {
-		return []string{name, "0", "no data"}
-	}
-	row := []string{name, analysis.Grouped(m.Count), milliseconds(m.Mean)}
-	for _, q := range m.Quantiles[:n] {
-		row = append(row, milliseconds(q.Value))
-	}
-	return append(row, milliseconds(m.Max))
+	return append(head, "max")
 }
 
-// goodput is the share of good requests and of each limit.
-func (p *page) goodput(a *analysis.Attainment) {
-	if a == nil {
-		return
+// latencyRow is the row of d, with n percentiles, behind the cells of first.
+func latencyRow(d *analysis.Distribution, n int, first ...string) []string {
+	if !d.OK {
+		return append(first, "0", "no data")
 	}
-	share, ok := a.Share()
-	if !ok {
-		p.item("Goodput", "no data: there were no requests (%s, ms)", a.Limits)
-		p.line("")
-		return
+	row := append(first, analysis.Grouped(d.Count), milliseconds(d.Mean))
+	for _, q := range d.Quantiles[:n] {
+		row = append(row, milliseconds(q.Value))
 	}
-	p.item("Goodput", "%s requests/s, %s of %s requests (%s) met all of %s (ms)",
-		Number(a.PerSecond), analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share), a.Limits)
-	t := table{left: 1}
-	t.add("  limit, ms", "met", "share", "missed only this")
-	for i, e := range a.Each {
-		row := []string{
-			"  " + analysis.Goodput{a.Limits[i]}.String(), analysis.Grouped(e.Met),
-			percent(float64(e.Met) / float64(a.Requests)), analysis.Grouped(e.MissedOnly),
-		}
-		if i == a.Binding {
-			row = append(row, "  binding")
-		}
-		t.add(row...)
-	}
-	t.write(p)
-	p.line("")
+	return append(row, milliseconds(d.Max))
 }
 
 // engine is what the steps say.

@@ -23,6 +23,7 @@ func Aliases() []Alias {
 		{"model", "model.name", "model, or the path of its config.json", gpu.ModelNames},
 		{"dtype", "model.dtype", "format of the weights: bf16, fp8 or fp4", func() []string { return []string{"bf16", "fp8", "fp4"} }},
 		{"format", "workload.format", "format of the trace, if its content doesn't tell", FormatNames},
+		{"slo", "slo.preset", "preset of limits, such as consumer-chat-70b; see servesim list slos", SLONames},
 		{"seed", "seed", "seed of every random draw", nil},
 	}
 }

@@ -97,6 +97,8 @@ func FullKey(key string) (string, error) {
 		return full, nil
 	case key == TitleKey:
 		return "name", nil
+	case key == "preset": // of a workload; that of limits has a flag, slo
+		return "workload.preset", nil
 	case key == "name":
 		return "", fmt.Errorf("key %q is ambiguous; write %s for the title of the scenario, model.name for the model", key, TitleKey)
 	}

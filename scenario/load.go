@@ -246,13 +246,19 @@ func (d *document) rebase(dir string) {
 
 // apply changes the tree as the command line says. A trace takes the place of
 // the whole workload, for what the file says of the old one wouldn't fit, and
-// gives the scenario its name, for the old one may describe the old workload.
+// gives the scenario its name, for the old one may describe the old workload. A
+// preset of limits takes the place of all the limits of the file.
 func (d *document) apply(src Source) {
 	for _, s := range src.Settings {
 		if path, ok := s.Value.(string); ok && s.Replay {
 			d.tree["name"] = traceName(path)
 			d.tree["workload"] = map[string]any{}
 			d.flags["name"], d.flags["workload"] = s.String(), s.String()
+		}
+	}
+	for _, s := range src.Settings {
+		if s.Key == "slo.preset" {
+			d.tree["slo"] = map[string]any{}
 		}
 	}
 	for _, s := range src.Settings {

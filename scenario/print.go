@@ -23,6 +23,9 @@ func (p *Plan) Text() string {
 			w.Arrival = &arrival
 		}
 	}
+	if given, ok := p.document.value("slo.goodput"); ok {
+		s.SLO.Goodput, _ = given.(string)
+	}
 	if s.Host.MixedStep == nil {
 		s.Host.MixedStep = new(sim.Duration)
 	}
@@ -64,6 +67,10 @@ func (p *Plan) note(key string) string {
 		return "of preset " + p.preset(table)
 	case section == "engine":
 		return s.Engine.note(name)
+	case section == "slo" && s.SLO.Preset != "":
+		return "of preset " + s.SLO.Preset
+	case key == "slo.min_goodput":
+		return "in goodput"
 	case key == "host.mixed_step":
 		return "default: what the fit has for a step with prompt tokens isn't applied"
 	case section == "host" && name != "engine":

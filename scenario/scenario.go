@@ -117,15 +117,6 @@ type ClientSection struct {
 	Timeout *sim.Duration `toml:"timeout"`
 }
 
-// SLOSection is what users must get.
-type SLOSection struct {
-	// Goodput is in the syntax of vLLM's --goodput, in milliseconds.
-	Goodput string `toml:"goodput"`
-	// MinGoodput is the least share of good requests, from 0 to 1, below which
-	// the command that runs it says that the limit was missed.
-	MinGoodput *float64 `toml:"min_goodput"`
-}
-
 // RunSection is about the simulation itself.
 type RunSection struct {
 	// Horizon ends the run; requests still in the system are unfinished.

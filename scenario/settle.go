@@ -27,7 +27,7 @@ type Plan struct {
 	Cost     *gpu.StepTime    // of each step
 	Ledger   *gpu.Ledger      // of each GPU's memory
 	Config   scheduler.Config // with the blocks that the ledger leaves
-	Goodput  analysis.Goodput // no limits if the scenario has none
+	SLO      analysis.SLO     // empty if the scenario has none
 	Request  workload.Delay   // from the client to the queue
 	Response workload.Delay   // and back
 
@@ -177,30 +177,6 @@ func setupFaults(err error) []strict.Fault {
 		return []strict.Fault{{Key: keys[f.Field], Text: f.Error()}}
 	}
 	return []strict.Fault{{Key: "hardware", Text: err.Error()}}
-}
-
-// settleSLO reads the limits.
-func (p *Plan) settleSLO() []strict.Fault {
-	slo := &p.Scenario.SLO
-	var faults []strict.Fault
-	if m := slo.MinGoodput; m != nil {
-		if !(*m >= 0 && *m <= 1) {
-			faults = append(faults, strict.Fault{Key: "slo.min_goodput", Text: fmt.Sprintf("found %v; must be a share from 0 to 1", *m)})
-		}
-		if slo.Goodput == "" {
-			faults = append(faults, strict.Fault{Key: "slo.min_goodput", Text: "is a share of good requests, but nothing says which are good; set slo.goodput too"})
-		}
-	}
-	if slo.Goodput == "" {
-		return faults
-	}
-	var err error
-	p.Goodput, err = analysis.ParseGoodput(strings.Fields(slo.Goodput)...)
-	if err != nil {
-		return append(faults, strict.Fault{Key: "slo.goodput", Text: err.Error()})
-	}
-	slo.Goodput = p.Goodput.String()
-	return faults
 }
 
 // defaultRequest is the time from a client's call to the scheduler: client, HTTP

@@ -28,6 +28,8 @@ type Result struct {
 type Options struct {
 	// Percentiles are those of the report; nil is the default.
 	Percentiles []analysis.Percentile
+	// OutputEdges are those of analysis.Options.
+	OutputEdges []int32
 	// Sinks get the records of the run too, in detail (see engine.Config). Their errors end it, and are told as
 	// they are.
 	Sinks []observe.Sink
@@ -45,7 +47,7 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	summary := analysis.NewSummary(analysis.Options{
-		Percentiles: o.Percentiles, Goodput: p.Goodput, KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
+		Percentiles: o.Percentiles, SLO: p.SLO, OutputEdges: o.OutputEdges, GPUs: p.gpus(), KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
 	})
 	outside := &extrapolation{cost: p.Cost}
 	tee := observe.Tee{summary, outside}
@@ -86,6 +88,9 @@ func (p *Plan) Engine(src workload.Source, sink observe.Sink) engine.Config {
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
 	}
 }
+
+// gpus returns the number of GPUs of all engines.
+func (p *Plan) gpus() int64 { return *p.Scenario.Hardware.TensorParallelSize }
 
 // nonempty returns a fault if no request arrived: a report of nothing isn't one.
 func (r *Result) nonempty() error {

@@ -82,7 +82,7 @@ func observed(t *rapid.T, c engine.Config, ds []*dialect.Dialect, o dialect.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	summary := analysis.NewSummary(analysis.Options{Percentiles: o.Percentiles, Goodput: o.Goodput})
+	summary := analysis.NewSummary(analysis.Options{Percentiles: o.Percentiles, SLO: analysis.SLO{Goodput: o.Goodput}})
 	c.Sink = observe.Tee{summary, written}
 	if err := errors.Join(engine.Run(context.Background(), c), written.Close()); err != nil {
 		t.Fatal(err)
@@ -92,11 +92,11 @@ func observed(t *rapid.T, c engine.Config, ds []*dialect.Dialect, o dialect.Opti
 
 // options are percentiles and limits that a law is tried with.
 func options(t *rapid.T) dialect.Options {
-	goodput, err := analysis.ParseGoodput("ttft:20 tpot:3.5 e2el:100 maxgap:9")
+	slo, err := analysis.ParseSLO("ttft:20 tpot:3.5 e2el:100 maxgap:9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dialect.Options{Percentiles: analysis.TailPercentiles(), Goodput: goodput}
+	return dialect.Options{Percentiles: analysis.TailPercentiles(), Goodput: slo.Goodput}
 }
 
 // Law: the dialect servesim says what the report of the run says, to the

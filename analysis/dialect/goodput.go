@@ -79,7 +79,7 @@ func (g *Goodput) limitsOf(given analysis.Goodput) limits {
 	var l limits
 	for _, limit := range given {
 		i := slices.IndexFunc(g.Keys, func(k GoodKey) bool { return k.Objective == limit.Objective })
-		if i < 0 {
+		if i < 0 || !limit.Scope.All() {
 			l.ignored = append(l.ignored, limit.Objective)
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // The goodput of the three requests with TTFT ≤ 600 ms and TPOT ≤ 10 ms, which
 // each tool tells differently.
 func TestThreeRequestsGoodput(t *testing.T) {
-	limits, err := analysis.ParseGoodput("ttft:600 tpot:10")
+	limits, err := analysis.ParseSLO("ttft:600 tpot:10")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,20 +30,20 @@ func TestThreeRequestsGoodput(t *testing.T) {
 		{"blis", 2, 3, "0.909", "--slo-ttft default=600ms --slo-itl default=10ms"},
 		{"servesim", 2, 3, "0.909", `--set slo.goodput="ttft:600 tpot:10"`},
 	} {
-		g := measured(t, c.dialect, three(), Options{Goodput: limits}, nil).Goodput
+		g := measured(t, c.dialect, three(), Options{Goodput: limits.Goodput}, nil).Goodput
 		if g == nil || g.Need != "" || g.Good != c.good || g.Of != c.of || g.Option != c.option || fmt.Sprintf("%.3f", g.PerSecond) != c.rate {
 			t.Errorf("%s: %+v, want %+v", c.dialect, g, c)
 		}
 	}
-	if g := measured(t, "inference-perf", three(), Options{Goodput: limits}, nil).Goodput; math.Abs(g.TokensPerSecond-250) > 1e-9 {
+	if g := measured(t, "inference-perf", three(), Options{Goodput: limits.Goodput}, nil).Goodput; math.Abs(g.TokensPerSecond-250) > 1e-9 {
 		t.Errorf("inference-perf's token goodput is %v, want (200 + 100)/1.2", g.TokensPerSecond)
 	}
 	for _, name := range []string{"sglang", "llmperf", "guidellm", "mlperf-endpoints", "nim", "anyscale"} {
-		if g := measured(t, name, three(), Options{Goodput: limits}, nil).Goodput; g != nil {
+		if g := measured(t, name, three(), Options{Goodput: limits.Goodput}, nil).Goodput; g != nil {
 			t.Errorf("%s has no goodput, yet %+v", name, g)
 		}
 	}
-	g := measured(t, "mlperf", three(), Options{Goodput: limits}, nil).Goodput
+	g := measured(t, "mlperf", three(), Options{Goodput: limits.Goodput}, nil).Goodput
 	if len(g.Verdicts) != 2 || !g.Verdicts[0].Met || g.Verdicts[0].P99 != 500*ms {
 		t.Errorf("mlperf: %+v", g)
 	}
@@ -51,15 +51,15 @@ func TestThreeRequestsGoodput(t *testing.T) {
 
 // MLPerf's limits must be kept below; everybody else's may be reached.
 func TestLimitThatIsReached(t *testing.T) {
-	limits, err := analysis.ParseGoodput("ttft:500")
+	limits, err := analysis.ParseSLO("ttft:500")
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := []*transcript.Call{one(1)}
-	if g := measured(t, "mlperf", calls, Options{Goodput: limits}, nil).Goodput; g.Verdicts[0].Met {
+	if g := measured(t, "mlperf", calls, Options{Goodput: limits.Goodput}, nil).Goodput; g.Verdicts[0].Met {
 		t.Error("mlperf: a P99 that equals its limit is met")
 	}
-	if g := measured(t, "vllm", calls, Options{Goodput: limits}, nil).Goodput; g.Good != 1 {
+	if g := measured(t, "vllm", calls, Options{Goodput: limits.Goodput}, nil).Goodput; g.Good != 1 {
 		t.Error("vllm: a TTFT that equals its limit is missed")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"servesim/analysis"
 	"servesim/report"
 	"servesim/scenario"
+	"servesim/sim/observe"
 
 	"github.com/spf13/cobra"
 )
@@ -170,7 +171,7 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		if slices.ContainsFunc(p.Scenario.Workload.Parts(), func(w scenario.Part) bool { return w.Trace == scenario.StdinPath }) {
 			return usagef("standard input can be read only once, and compare replays its trace %d times; write it to a file first", len(plans))
 		}
-		if a, b := plans[0].Goodput.String(), p.Goodput.String(); a != b {
+		if a, b := plans[0].SLO.String(), p.SLO.String(); a != b {
 			return usagef("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", o.labels[0], a, o.labels[i], b)
 		}
 	}
@@ -204,7 +205,7 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, p
 	var runs []analysis.Run
 	for i, p := range plans {
 		pairs := &analysis.Pairing{}
-		r, err := simulate(ctx, o.env, p, ps, pairs)
+		r, err := simulate(ctx, o.env, p, scenario.Options{Percentiles: ps, Sinks: []observe.Sink{pairs}})
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
 		}

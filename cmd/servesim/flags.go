@@ -26,7 +26,7 @@ func (f *scenarioFlags) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.sets, "set", nil, "set one key of the scenario, `KEY=VALUE`; may be repeated")
 	flags.StringVar(&f.trace, "trace", "", "replay the trace in `FILE` instead of the scenario's workload")
-	flags.StringVar(&f.goodput, "goodput", "", "limits that a good request meets, in ms, such as \"ttft:500 tpot:15 e2el:2000\"")
+	flags.StringVar(&f.goodput, "goodput", "", "limits of a good request, such as \"ttft <= 500ms, tpot <= 15ms\" or vLLM's \"ttft:500 tpot:15\", and of the run, \"ttft p99 <= 800ms\"")
 	f.short = make([]string, len(scenario.Aliases()))
 	for i, s := range scenario.Aliases() {
 		flags.StringVar(&f.short[i], s.Name, "", s.Help)
@@ -75,7 +75,7 @@ func valued() []string {
 	for _, s := range scenario.Aliases() {
 		names = append(names, s.Name)
 	}
-	return append(names, "goodput", "records", "percentiles")
+	return append(names, "goodput", "records", "percentiles", "output-edges")
 }
 
 // empty returns a fault for each flag of cmd that was given and has no value.
@@ -125,7 +125,7 @@ func (f *scenarioFlags) command(cmd *cobra.Command, args []string) string {
 func looseLimits(cmd *cobra.Command, args []string) error {
 	limits := []string{cmd.Flags().Lookup("goodput").Value.String()}
 	for _, a := range args {
-		if _, err := analysis.ParseGoodput(a); err == nil {
+		if _, err := analysis.ParseSLO(a); err == nil {
 			limits = append(limits, a)
 		}
 	}

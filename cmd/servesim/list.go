@@ -33,6 +33,7 @@ func listings() []listing {
 		{"policies", listPolicies},
 		{"gpus", func() [][2]string { return bare(gpu.ProfileNames()) }},
 		{"models", func() [][2]string { return bare(gpu.ModelNames()) }},
+		{"slos", scenario.ListSLOs},
 		{"presets", listPresets},
 		{"formats", listFormats},
 		{"keys", scenario.ListKeys},

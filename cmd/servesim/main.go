@@ -69,7 +69,7 @@ func verbs(e env) []*cobra.Command {
 		newGPU(e, nil),
 		newList(e, nil),
 		newValidate(e, nil),
-		newFit(e, nil),
+		newCalibrate(e, nil),
 		newVersion(e, nil),
 	}
 }

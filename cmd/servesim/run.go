@@ -23,6 +23,7 @@ type runOptions struct {
 	print       bool
 	records     string
 	percentiles string
+	outputEdges string
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -61,6 +62,7 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 	f.BoolVar(&o.print, "print", false, "print the scenario with every default written out, and don't run it")
 	f.StringVar(&o.records, "records", "", "write what became of each request and step to `FILE`, as JSON lines")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
+	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
 	return cmd
 }
 
@@ -68,7 +70,7 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"json", "records", "percentiles"} {
+	for _, name := range []string{"json", "records", "percentiles", "output-edges"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -89,11 +91,14 @@ func runRun(ctx context.Context, o *runOptions) error {
 		_, err := io.WriteString(o.env.stdout, p.Text())
 		return err
 	}
-	ps, err := percentiles(o.percentiles)
-	if err != nil {
+	var asked scenario.Options
+	if asked.Percentiles, err = percentiles(o.percentiles); err != nil {
 		return err
 	}
-	r, err := o.simulate(ctx, p, ps)
+	if asked.OutputEdges, err = outputEdges(o.outputEdges); err != nil {
+		return err
+	}
+	r, err := o.simulate(ctx, p, asked)
 	if err != nil {
 		return err
 	}
@@ -115,9 +120,9 @@ func (o *runOptions) write(r *scenario.Result) error {
 }
 
 // simulate runs p and writes its records if they were asked for.
-func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, ps []analysis.Percentile) (*scenario.Result, error) {
+func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
 	if o.records == "" {
-		return simulate(ctx, o.env, p, ps)
+		return simulate(ctx, o.env, p, asked)
 	}
 	if o.records == scenario.StdinPath {
 		return nil, usagef("--records -: stdout is for the summary; name a file, or a pipe or device such as /dev/stderr")
@@ -131,7 +136,8 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, ps []analys
 	if err != nil {
 		return nil, err
 	}
-	r, err := simulate(ctx, o.env, p, ps, w)
+	asked.Sinks = []observe.Sink{w}
+	r, err := simulate(ctx, o.env, p, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -148,4 +154,16 @@ func percentiles(text string) ([]analysis.Percentile, error) {
 		return nil, usagef("--percentiles: %w", err)
 	}
 	return ps, nil
+}
+
+// outputEdges reads an --output-edges flag; empty is the default.
+func outputEdges(text string) ([]int32, error) {
+	if text == "" {
+		return nil, nil
+	}
+	edges, err := analysis.ParseOutputEdges(text)
+	if err != nil {
+		return nil, usagef("--output-edges: %w", err)
+	}
+	return edges, nil
 }

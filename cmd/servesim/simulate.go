@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
-	"servesim/analysis"
 	"servesim/scenario"
 	"servesim/sim/observe"
 )
 
-// simulate runs a plan and hands its records to sinks as well. A terminal shows
-// how far it is.
-func simulate(ctx context.Context, e env, p *scenario.Plan, ps []analysis.Percentile, sinks ...observe.Sink) (*scenario.Result, error) {
-	o := scenario.Options{Percentiles: ps, Sinks: sinks}
+// simulate runs a plan with options that have no watch. A terminal shows how far
+// it is.
+func simulate(ctx context.Context, e env, p *scenario.Plan, o scenario.Options) (*scenario.Result, error) {
 	if e.tty {
 		var bar *progress
 		defer func() { bar.finish() }()
@@ -30,15 +29,19 @@ func simulate(ctx context.Context, e env, p *scenario.Plan, ps []analysis.Percen
 	return p.Simulate(ctx, o)
 }
 
-// judge returns errMissedSLO if fewer requests were good than the scenario wants.
+// judge returns errMissedSLO if the run missed what its scenario asks of it.
 func judge(r *scenario.Result) error {
-	least := r.Plan.Scenario.SLO.MinGoodput
-	if least == nil {
+	var missed []string
+	for _, v := range r.Report.Missed() {
+		if v.IsGoodput {
+			share, _ := v.Share()
+			missed = append(missed, fmt.Sprintf("%s (slo.min_goodput), found %.2f %%", v.Limit, 100*share))
+			continue
+		}
+		missed = append(missed, v.Limit)
+	}
+	if missed == nil {
 		return nil
 	}
-	share, ok := r.Report.Goodput.Share()
-	if !ok || share < *least {
-		return fmt.Errorf("%w: %.2f %% of the requests were good, slo.min_goodput wants %.2f %%", errMissedSLO, 100*share, 100**least)
-	}
-	return nil
+	return fmt.Errorf("%w: %s", errMissedSLO, strings.Join(missed, "; "))
 }

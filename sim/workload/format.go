@@ -22,8 +22,6 @@ type Format struct {
 
 	// json tells JSON lines from CSV.
 	json bool
-	// sort tells that its records come in no order.
-	sort bool
 	// zero is what ZeroDefault stands for; empty is ZeroError.
 	zero ZeroRule
 	// match tells whether the beginning of a file looks like it.
@@ -103,16 +101,13 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	if fault != nil {
 		return Format{}, fault
 	}
-	for _, f := range opt.allFormats() {
+	for _, f := range Formats() {
 		if f.Name == opt.Format {
 			if fault := misnamed(file, line, f, opt); fault != nil {
 				return Format{}, fault
 			}
 			return f, nil
 		}
-	}
-	if f, ok := opt.foreign(head); ok {
-		return f, nil
 	}
 	s, fault := sniff(file, line)
 	if fault != nil {
@@ -127,7 +122,7 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	if len(matches) == 1 {
 		return matches[0], nil
 	}
-	return Format{}, unsure(file, s, matches, opt)
+	return Format{}, unsure(file, s, matches)
 }
 
 // firstLine is the first line of a trace that is not blank.
@@ -138,7 +133,7 @@ type firstLine struct {
 }
 
 // unsure is the fault of a file of which no format, or more than one, matches.
-func unsure(file string, s *sniffed, matches []Format, opt *Options) *Fault {
+func unsure(file string, s *sniffed, matches []Format) *Fault {
 	f := &Fault{File: file, Line: s.line}
 	switch {
 	case len(matches) > 1:
@@ -147,7 +142,7 @@ func unsure(file string, s *sniffed, matches []Format, opt *Options) *Fault {
 		return f
 	case s.hasKeys("chat_id"):
 		f.Found = "chat_id, which marks a Qwen Bailian trace (seconds, 16-token blocks)"
-		f.Want = "one of the formats " + infile.List(formatNames(opt.allFormats()), "and")
+		f.Want = "one of the formats " + infile.List(formatNames(Formats()), "and")
 		f.Fix = "it has the key names of Mooncake with other units, so it is not read as one; convert it to the format servesim"
 		return f
 	case s.keys != nil:
@@ -161,7 +156,7 @@ func unsure(file string, s *sniffed, matches []Format, opt *Options) *Fault {
 		}
 	}
 	var known []string
-	for _, k := range opt.allFormats() {
+	for _, k := range Formats() {
 		if len(k.Fields) > 0 && k.json == (s.keys != nil) {
 			known = append(known, k.Name+" ("+strings.Join(k.Fields, ", ")+")")
 		}
