@@ -71,7 +71,7 @@ func (r *Result) identify(ctx context.Context, q *problem, x []float64) error {
 		r.Constants = append(r.Constants, Constant{
 			Parameter: q.parameters[i], Value: x[i],
 			Error: math.Sqrt(min(1, float64(v*excess))) * q.parameters[i].Width,
-			Told:  max(0, 1-float64(v*excess)), Bound: x[i] <= least || x[i] >= most,
+			Told:  max(0, 1-float64(v*excess)), Bound: x[i] <= least || x[i] >= most*(1-1e-4),
 		})
 		for k := range i {
 			if rho := covariance.At(i, k) / math.Sqrt(float64(v*covariance.At(k, k))); math.Abs(rho) >= badCorrelation {

@@ -10,7 +10,11 @@ import (
 // Text writes r for people and, at its end, the constants as a profile has them.
 func Text(w io.Writer, r *Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, engine %s: %d calibration rows, and %d left out that exhaust the KV cache\n\n", r.GPU, r.Engine, r.Rows, r.Saturated)
+	if r.Rows > 0 {
+		fmt.Fprintf(&b, "%s, engine %s: %d calibration rows, and %d left out that exhaust the KV cache\n\n", r.GPU, r.Engine, r.Rows, r.Saturated)
+	} else {
+		fmt.Fprintf(&b, "%s, engine %s: %d figures\n\n", r.GPU, r.Engine, r.Figures)
+	}
 	fmt.Fprintf(&b, "%-20s %12s %12s %12s %12s  %s\n", "constant", "value", "error", "prior", "width", "what the runs say")
 	for _, c := range r.Constants {
 		fmt.Fprintf(&b, "%-20s %12.4g %12.2g %12.4g %12.2g  %s\n", c.Key, c.Value, c.Error, c.Prior, c.Width, c.verdict())
@@ -100,8 +104,8 @@ func (r *Result) toml() string {
 	return b.String()
 }
 
-// rounded returns the value to the digits that number writes, at a bound towards
-// the inside of the range, so that a profile with it loads.
+// rounded returns the value to the digits that number writes, an efficiency near its
+// bound towards the inside of the range, so that a profile with it loads.
 func (c *Constant) rounded() float64 {
 	if c.Bound && c.efficiency {
 		return math.Floor(c.Value*1e3) / 1e3

@@ -103,6 +103,9 @@ func (m Machine) device() scheduler.Device {
 	return scheduler.Device{Name: m.Profile.Name, MemoryBytes: m.Profile.Datasheet.HBMBytes}
 }
 
+// Setup returns what the step times and the memory of p depend on.
+func (p *Plan) Setup() gpu.Setup { return p.Scenario.setup(p.Machine) }
+
 // setup returns what step times and memory depend on, of a settled scenario.
 func (s *Scenario) setup(m Machine) gpu.Setup {
 	none, eagerPrefill := s.Engine.graphs()

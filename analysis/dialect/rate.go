@@ -174,9 +174,7 @@ type totals struct {
 	calls, completed int64
 	prompt           int64
 	promptUnknown    int64
-	singles          int64 // completed with one output token by the engine's count
 	chunks, chunked  int64 // chunks with text of completed calls, and their tokens
-	messages         int64 // all chunks of completed calls but the last line
 }
 
 // take takes in a call.
@@ -191,11 +189,7 @@ func (t *totals) take(v *view) {
 	} else {
 		t.promptUnknown++
 	}
-	if v.call.Output == 1 {
-		t.singles++
-	}
 	t.chunks += v.texts
-	t.messages += v.messages
 	if v.call.Output > 0 {
 		t.chunked += int64(v.call.Output)
 	}

@@ -31,6 +31,7 @@ type Sink struct {
 	graders []*grader
 	times   times
 	totals  totals
+	leads   leads
 }
 
 // New returns an empty Sink for dialects.
@@ -94,6 +95,7 @@ func (s *Sink) Call(c *transcript.Call) error {
 	v := see(c)
 	s.times.take(&v)
 	s.totals.take(&v)
+	s.leads.take(&v)
 	if c.Outcome == observe.Completed {
 		for _, t := range s.tallies {
 			t.take(&v)

@@ -118,11 +118,11 @@ func (r *Rate) Definition() string {
 	case Requests:
 		what = [...]string{"completed calls", "all calls", "completed calls - 1", "all calls - 1"}[r.Whose]
 	case OutputTokens:
-		what = r.Count.tokens() + " of completed calls"
+		what = bracketed(r.Count.tokens()) + " of completed calls"
 	case PromptTokens:
 		what = "prompt tokens of completed calls"
 	case AllTokens:
-		what = "prompt and " + r.Count.tokens() + " of completed calls"
+		what = "prompt tokens and " + bracketed(r.Count.tokens()) + " of completed calls"
 	case Latency:
 		what = "sum of E2E"
 	case PerUser:

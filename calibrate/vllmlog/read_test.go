@@ -34,7 +34,7 @@ func TestStartOfV1(t *testing.T) {
 			Version: Word{"0.11.0", 3}, Model: Word{"meta-llama/Llama-3.1-8B-Instruct", 3}, KVCacheDtype: Word{"auto", 3},
 			Quantization: Word{"None", 3}, EnforceEager: Word{"False", 3},
 			TensorParallelSize: once(1, 3), PipelineParallelSize: once(1, 3), MaxModelLen: once(8192, 3),
-			MaxNumSeqs: once(256, 1), MaxNumBatchedTokens: once(8192, 2), GPUMemoryUtilization: once(0.9, 1),
+			MaxNumSeqs: once(1024, 1), MaxNumBatchedTokens: once(8192, 2), GPUMemoryUtilization: once(0.9, 1),
 		},
 		Start: Start{WeightsBytes: once(14.9889*gib, 4), AvailableKVBytes: once(51.38*gib, 5), KVTokens: once(420880, 6),
 			ConcurrencyTokens: once(8192, 7), Concurrency: once(51.38, 7), GraphBytes: once(0.53*gib, 8)},

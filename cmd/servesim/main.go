@@ -69,7 +69,7 @@ func verbs(e env) []*cobra.Command {
 		newGPU(e, nil),
 		newList(e, nil),
 		newValidate(e, nil),
-		newCalibrate(e, nil),
+		newFit(e, nil),
 		newVersion(e, nil),
 	}
 }

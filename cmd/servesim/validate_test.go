@@ -65,7 +65,7 @@ func TestValidateFaults(t *testing.T) {
 		{[]string{"validate", "gpu.csv"}, "gpu.csv: none of its rows could be simulated; the first is a, line 2: no profile of GPU A100"},
 		{[]string{"validate", "runs.csv", "--rows", "-"}, "stdout is for the tables"},
 		{[]string{"validate", "runs.csv", "--json", "--markdown"}, "--json, --markdown: give one of them"},
-		{[]string{"calibrate", "none.csv"}, "FILE.csv: open none.csv: no such file"},
+		{[]string{"calibrate", "none.csv"}, "DATA: stat none.csv: no such file"},
 		{[]string{"calibrate", "runs.csv", "--gpu", "b200"}, "runs.csv: no calibration row is of b200 with engine vllm; such a row has calibration in the column split"},
 		{[]string{"calibrate", "runs.csv", "--engine", ""}, `--engine: "": profile h100 has no such engine; allowed are generic, trtllm`},
 		{[]string{"calibrate", "runs.csv", "--gpu", "a100"}, "--gpu: no GPU profile"},

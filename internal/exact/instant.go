@@ -3,6 +3,8 @@ package exact
 import (
 	"math"
 	"math/big"
+	"math/bits"
+	"strconv"
 
 	"servesim/sim"
 )
@@ -36,6 +38,15 @@ func (a Instant) Since(b Instant) (d sim.Duration, ok bool) {
 		return 0, false
 	}
 	return sim.Duration(whole + part), true
+}
+
+// Minus returns the instant d, 0 or more, before a. It may be before the origin.
+func (a Instant) Minus(d sim.Duration) Instant {
+	a.Sec -= int64(d) / second
+	if a.Ps -= int64(d) % second; a.Ps < 0 {
+		a.Sec, a.Ps = a.Sec-1, a.Ps+second
+	}
+	return a
 }
 
 // pow10 returns 10 to the n, 0 ≤ n ≤ 18.
@@ -171,4 +182,38 @@ func isDecimal(b []byte) bool {
 		}
 	}
 	return i == len(b)
+}
+
+// FromDuration returns the instant d, 0 or more, after the origin.
+func FromDuration(d sim.Duration) Instant {
+	return Instant{int64(d) / second, int64(d) % second}
+}
+
+// Append appends a as a decimal number of seconds, exactly.
+func (a Instant) Append(b []byte) []byte {
+	b = strconv.AppendInt(b, a.Sec, 10)
+	part := a.Ps
+	if part == 0 {
+		return b
+	}
+	b = append(b, '.')
+	for unit := second / 10; part > 0; unit /= 10 {
+		b = append(b, '0'+byte(part/unit))
+		part %= unit
+	}
+	return b
+}
+
+// In returns a, read as a number of seconds, as if it had been one of u: 1.5 s in
+// ms is 0.0015 s, rounded to the nearest picosecond.
+func (a Instant) In(u Unit) Instant {
+	per := uint64(u.per)
+	hi, lo := bits.Mul64(uint64(a.Sec)%per, uint64(second))
+	lo, carry := bits.Add64(lo, uint64(a.Ps)+per/2, 0)
+	ps, _ := bits.Div64(hi+carry, lo, per)
+	at := Instant{a.Sec / u.per, int64(ps)}
+	if at.Ps == second {
+		at = Instant{at.Sec + 1, 0}
+	}
+	return at
 }

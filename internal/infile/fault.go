@@ -27,8 +27,11 @@ type Fault struct {
 }
 
 // Error returns "file:line: field: found …, want …; fix", without the parts
-// that are empty.
+// that are empty. Of Faults that lie behind, it returns theirs alone.
 func (f *Fault) Error() string {
+	if all, ok := f.Err.(*Faults); ok {
+		return all.Error()
+	}
 	var b strings.Builder
 	b.WriteString(f.File)
 	if f.Line > 0 {

@@ -22,6 +22,8 @@ type Format struct {
 
 	// json tells JSON lines from CSV.
 	json bool
+	// sort tells that its records come in no order.
+	sort bool
 	// zero is what ZeroDefault stands for; empty is ZeroError.
 	zero ZeroRule
 	// match tells whether the beginning of a file looks like it.
@@ -101,13 +103,16 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	if fault != nil {
 		return Format{}, fault
 	}
-	for _, f := range Formats() {
+	for _, f := range opt.allFormats() {
 		if f.Name == opt.Format {
 			if fault := misnamed(file, line, f, opt); fault != nil {
 				return Format{}, fault
 			}
 			return f, nil
 		}
+	}
+	if f, ok := opt.foreign(head); ok {
+		return f, nil
 	}
 	s, fault := sniff(file, line)
 	if fault != nil {
@@ -122,7 +127,7 @@ func pickFormat(file string, head []byte, opt *Options) (Format, error) {
 	if len(matches) == 1 {
 		return matches[0], nil
 	}
-	return Format{}, unsure(file, s, matches)
+	return Format{}, unsure(file, s, matches, opt)
 }
 
 // firstLine is the first line of a trace that is not blank.
@@ -133,7 +138,7 @@ type firstLine struct {
 }
 
 // unsure is the fault of a file of which no format, or more than one, matches.
-func unsure(file string, s *sniffed, matches []Format) *Fault {
+func unsure(file string, s *sniffed, matches []Format, opt *Options) *Fault {
 	f := &Fault{File: file, Line: s.line}
 	switch {
 	case len(matches) > 1:
@@ -142,7 +147,7 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 		return f
 	case s.hasKeys("chat_id"):
 		f.Found = "chat_id, which marks a Qwen Bailian trace (seconds, 16-token blocks)"
-		f.Want = "one of the formats " + infile.List(formatNames(Formats()), "and")
+		f.Want = "one of the formats " + infile.List(formatNames(opt.allFormats()), "and")
 		f.Fix = "it has the key names of Mooncake with other units, so it is not read as one; convert it to the format servesim"
 		return f
 	case s.keys != nil:
@@ -156,7 +161,7 @@ func unsure(file string, s *sniffed, matches []Format) *Fault {
 		}
 	}
 	var known []string
-	for _, k := range Formats() {
+	for _, k := range opt.allFormats() {
 		if len(k.Fields) > 0 && k.json == (s.keys != nil) {
 			known = append(known, k.Name+" ("+strings.Join(k.Fields, ", ")+")")
 		}

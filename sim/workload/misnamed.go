@@ -31,7 +31,7 @@ func misnamed(file string, line firstLine, f Format, opt *Options) *Fault {
 		}
 		return fault
 	case s != nil && s.hasKeys("chat_id") && f.Name == mooncakeFormat().Name:
-		return unsure(file, s, nil)
+		return unsure(file, s, nil, opt)
 	case s != nil && f.Name != csvName && !f.match(s) && len(matches) == 1:
 		fault.Found, fault.Want = what, "the format "+f.Name
 		return fault

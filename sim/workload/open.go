@@ -77,6 +77,7 @@ func Read(r io.Reader, name string, opt Options) (*Trace, error) {
 		if opt.ZeroTokens == ZeroDefault {
 			t.opt.ZeroTokens = format.zero
 		}
+		t.opt.Sort = opt.Sort || format.sort
 		t.rows, err = format.open(&t.lines, &opt)
 	}
 	if err == io.EOF {

@@ -14,8 +14,8 @@ type ZeroRule string
 
 // The zero rules. What ZeroDrop and ZeroOne do is counted in the Report.
 const (
-	// ZeroDefault is the rule of the format: ZeroDrop for burstgpt, in which 0
-	// marks a call that failed, ZeroError for every other.
+	// ZeroDefault is the rule of the format: ZeroDrop for burstgpt and for Foreign
+	// ones, in which 0 marks a call that failed, ZeroError for every other.
 	ZeroDefault ZeroRule = ""
 	// ZeroError makes such a row a Fault.
 	ZeroError ZeroRule = "error"
@@ -32,8 +32,11 @@ func ZeroRules() []ZeroRule { return []ZeroRule{ZeroError, ZeroDrop, ZeroOne} }
 // content, takes rows in the order of the file and refuses what it cannot
 // replay.
 type Options struct {
-	// Format is the name of one of Formats, or empty to tell it by content.
+	// Format is the name of one of Formats or Foreign, or empty to tell it by
+	// content.
 	Format string
+	// Foreign are formats that another package reads.
+	Foreign []Foreign
 	// Columns says which columns of a plain CSV file to read. It goes with the
 	// format csv, which it implies.
 	Columns Columns
@@ -72,7 +75,7 @@ func (o *Options) check(file string) *Fault {
 	if o.Columns != (Columns{}) && o.Format == "" {
 		o.Format = csvName
 	}
-	switch names := formatNames(Formats()); {
+	switch names := formatNames(o.allFormats()); {
 	case o.Format != "" && !slices.Contains(names, o.Format):
 		f.Field, f.Found, f.Want = "workload.format", infile.Quote([]byte(o.Format)), infile.List(names, "or")
 	case o.Columns != (Columns{}) && o.Format != csvName:

@@ -74,7 +74,9 @@ func (t *Trace) read() (keep bool, err error) {
 		return false, err
 	}
 	t.report.Rows++
-	t.row.Line = t.lines.line
+	if t.lines.line > 0 { // otherwise the rows know their lines themselves
+		t.row.Line = t.lines.line
+	}
 	if t.row.drop == "" && (t.row.Prompt == 0 || t.row.Output == 0) {
 		if err := t.zero(); err != nil {
 			return false, err

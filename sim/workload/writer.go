@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"servesim/internal/exact"
 	"servesim/internal/infile"
 	"servesim/sim"
 )
@@ -46,7 +47,7 @@ func (w *Writer) Write(r *Request) error {
 	if r.Name != "" {
 		b = append(appendQuoted(append(b, `"id":`...), r.Name), ',')
 	}
-	b = appendSeconds(append(b, `"arrival":`...), sim.Duration(r.Arrival))
+	b = exact.FromDuration(sim.Duration(r.Arrival)).Append(append(b, `"arrival":`...))
 	b = strconv.AppendInt(append(b, `,"prompt":`...), int64(r.Prompt), 10)
 	b = strconv.AppendInt(append(b, `,"output":`...), int64(r.Output), 10)
 	if r.Session != 0 {
@@ -59,7 +60,7 @@ func (w *Writer) Write(r *Request) error {
 		b = strconv.AppendInt(append(b, `,"priority":`...), int64(r.Priority), 10)
 	}
 	if r.Cancel != 0 {
-		b = appendSeconds(append(b, `,"cancel":`...), r.Cancel)
+		b = exact.FromDuration(r.Cancel).Append(append(b, `,"cancel":`...))
 	}
 	if len(r.Blocks) > 0 {
 		b = append(b, `,"blocks":[`...)
@@ -101,21 +102,6 @@ func (w *Writer) Flush() error {
 	}
 	w.buf = w.buf[:0]
 	return w.out.Flush()
-}
-
-// appendSeconds appends d, 0 or more, as a decimal number of seconds.
-func appendSeconds(b []byte, d sim.Duration) []byte {
-	b = strconv.AppendInt(b, int64(d/sim.Second), 10)
-	part := int64(d % sim.Second)
-	if part == 0 {
-		return b
-	}
-	b = append(b, '.')
-	for unit := int64(sim.Second) / 10; part > 0; unit /= 10 {
-		b = append(b, '0'+byte(part/unit))
-		part %= unit
-	}
-	return b
 }
 
 // appendQuoted appends s as a JSON string.

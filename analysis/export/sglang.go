@@ -1,0 +1,119 @@
+package export
+
+import (
+	"fmt"
+
+	"servesim/analysis/transcript"
+	"servesim/internal/jsonread"
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// sglangFormat is what SGLang's bench_serving appends to its --output-file with
+// --output-details, a line a run (sgl-project/sglang
+// python/sglang/benchmark/serving.py, benchmark).
+func sglangFormat() format {
+	return format{
+		Format: Format{
+			Name: "sglang", Title: "lines of sglang.bench_serving with --output-details", Dialect: "sglang",
+			Keys: []string{"backend", "dataset_name", "request_rate", "sharegpt_output_len"},
+		},
+		lines: true,
+		read:  readSGLang,
+	}
+}
+
+// sglangResult is a line of bench_serving, in the order of its keys. request_rate
+// is Infinity where it was not limited. The arrays need --output-details.
+type sglangResult struct {
+	Tag            *string  `json:"tag"`
+	Backend        string   `json:"backend"`
+	DatasetName    string   `json:"dataset_name"`
+	RequestRate    rate     `json:"request_rate"`
+	MaxConcurrency *count   `json:"max_concurrency"`
+	Duration       *span    `json:"duration"`
+	Completed      *count   `json:"completed"`
+	MeanTTFT       *float64 `json:"mean_ttft_ms"`
+
+	InputLens    []count  `json:"input_lens"`
+	OutputLens   []count  `json:"output_lens"`
+	TTFTs        []span   `json:"ttfts"`
+	ITLs         [][]span `json:"itls"`
+	Errors       []string `json:"errors"`
+	CachedTokens []count  `json:"cached_tokens"`
+}
+
+func readSGLang(p *pass) {
+	plan := jsonread.NewPlan[sglangResult]()
+	for p.in.Next() {
+		var v sglangResult
+		if plan.Read(p.in, &v) && v.check(p) {
+			v.emit(p)
+		}
+	}
+}
+
+// check tells whether the arrays of v are there and fit.
+func (v *sglangResult) check(p *pass) bool {
+	before := p.faults.Len()
+	var c columns
+	c.need("input_lens", v.InputLens != nil, len(v.InputLens))
+	c.need("output_lens", v.OutputLens != nil, len(v.OutputLens))
+	c.need("ttfts", v.TTFTs != nil, len(v.TTFTs))
+	c.need("itls", v.ITLs != nil, len(v.ITLs))
+	c.need("errors", v.Errors != nil, len(v.Errors))
+	c.may("cached_tokens", v.CachedTokens != nil, len(v.CachedTokens))
+	if !c.check(p, "it was written without --output-details: run sglang.bench_serving with it") {
+		return false
+	}
+	var sum float64
+	n := 0
+	for i := range v.TTFTs {
+		if !v.good(i) {
+			continue
+		}
+		whole := sim.Duration(v.TTFTs[i]) + sumOf(v.ITLs[i])
+		if v.Duration != nil && whole > sim.Duration(*v.Duration)+sim.Millisecond {
+			p.fault(fmt.Sprintf("itls[%d]", i), "a call of "+seconds(whole), "at most the duration of the run, "+seconds(sim.Duration(*v.Duration)),
+				"SGLang writes ttfts and itls in s; these may be in ms")
+		}
+		sum += sim.Duration(v.TTFTs[i]).Milliseconds()
+		n++
+	}
+	units(p, "mean_ttft_ms", v.MeanTTFT, sum/float64(max(n, 1)), "ttfts")
+	return p.faults.Len() == before
+}
+
+// good tells whether request i got its answer. The file has no mask of that.
+func (v *sglangResult) good(i int) bool { return v.Errors[i] == "" && v.OutputLens[i] > 0 }
+
+// emit hands on the calls of v.
+func (v *sglangResult) emit(p *pass) {
+	run := &Run{Label: fmt.Sprintf("%s, %s, request_rate %s", v.Backend, v.DatasetName, v.RequestRate)}
+	if v.MaxConcurrency != nil {
+		run.Label += fmt.Sprintf(", max_concurrency %d", *v.MaxConcurrency)
+	}
+	run.Facts.Failures = true
+	run.Notes = []string{"SGLang writes neither when calls were sent nor when their streams ended: a call is over with its last chunk"}
+	if v.Backend == "sglang" || v.Backend == "sglang-native" {
+		run.Notes = append(run.Notes, "this backend's itls are gaps between chunks, each divided evenly over the tokens of its chunk")
+	}
+	p.begin(run)
+	for i := range v.TTFTs {
+		f := &found{path: fmt.Sprintf("input_lens[%d]", i), gaps: true}
+		f.call = transcript.Call{Prompt: int32(v.InputLens[i]), Output: int32(v.OutputLens[i]), Wanted: transcript.Unknown, Cached: transcript.Unknown}
+		if v.CachedTokens != nil {
+			f.call.Cached = int32(v.CachedTokens[i])
+		}
+		if v.good(i) {
+			f.stream(sim.Duration(v.TTFTs[i]), v.ITLs[i])
+		} else {
+			f.call.Outcome, f.call.Error, f.call.Closed, f.call.Output = observe.Rejected, lastLine(v.Errors[i]), transcript.Never, 0
+			if v.Errors[i] == "" {
+				f.call.Error = "no output, and no error is told"
+				run.count("calls without an error but without output, taken as failed")
+			}
+		}
+		p.emit(f)
+	}
+}
