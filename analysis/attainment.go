@@ -25,6 +25,8 @@ type Attainment struct {
 	// the prompt and output tokens, of good requests over it, in tokens/s. They are
 	// NaN if the span is 0.
 	PerSecond, OutputPerSecond, TokensPerSecond float64
+	// Interval is the 95 % interval of Share.
+	Interval ShareInterval
 }
 
 // LimitAttainment is how many requests met one limit.
@@ -62,6 +64,7 @@ type attained struct {
 	limits                       Goodput
 	good, goodPrompt, goodOutput int64
 	each                         []LimitAttainment
+	tally                        Tally
 }
 
 // newAttained returns the counts of limits, all 0.
@@ -71,6 +74,7 @@ func newAttained(limits Goodput) attained {
 
 // failed counts r, a request that did not complete.
 func (a *attained) failed(r *observe.Request) {
+	a.tally.Add(false)
 	for i := range a.limits {
 		if a.limits[i].Scope.holds(r) {
 			a.each[i].Requests++
@@ -93,6 +97,7 @@ func (a *attained) completed(r *observe.Request) (good bool) {
 		}
 		missed, last = missed+1, i
 	}
+	a.tally.Add(missed == 0)
 	switch missed {
 	case 0:
 		a.good++
@@ -110,7 +115,7 @@ func (a *attained) report(requests int64, span sim.Duration) Attainment {
 		Limits: a.limits, Requests: requests, Good: a.good, Binding: -1, Each: a.each,
 		PromptTokens: a.goodPrompt, OutputTokens: a.goodOutput,
 		PerSecond: perSecond(a.good, span), OutputPerSecond: perSecond(a.goodOutput, span),
-		TokensPerSecond: perSecond(a.goodPrompt+a.goodOutput, span),
+		TokensPerSecond: perSecond(a.goodPrompt+a.goodOutput, span), Interval: a.tally.Interval(),
 	}
 	most := int64(0)
 	for i, e := range t.Each {

@@ -36,7 +36,7 @@ func queues(src *rand.PCG, rho, faster float64, n int) (base, run []int64) {
 // TestChangesCover counts how often the intervals of changes between queues hold
 // the change, which is known as the times in them are exponential.
 func TestChangesCover(t *testing.T) {
-	runs := 200
+	runs := 100
 	if os.Getenv("SERVESIM_LARGE") != "" {
 		runs = 1000
 	}

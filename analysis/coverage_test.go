@@ -108,7 +108,7 @@ func (c *covered) count(i Interval, truth float64) {
 // otherwise, a number that isn't beyond what chance makes of 92 % or 98 %, one
 // time in a thousand; and of all together, as of 95 % with a quarter of them.
 func TestCoverage(t *testing.T) {
-	runs := 200
+	runs := 100
 	large := os.Getenv("SERVESIM_LARGE") != ""
 	if large {
 		runs = 1000

@@ -71,9 +71,13 @@ func scoreShares(share, n float64) (lo, hi float64) {
 // meanBounds returns how far below and above a mean its interval reaches, for
 // the spread of it estimated from k batches. Their skewness makes Student's
 // statistic skew; it is taken out by the cubic of Hall, as Willink
-// (Communications in Statistics 34, 2005) inverts it.
+// (Communications in Statistics 34, 2005) inverts it. The skewness of a few
+// batches says nothing, and is left in.
 func meanBounds(s spread, k float64) (below, above float64) {
 	a := s.skewness / (6 * math.Sqrt(k))
+	if k < coarseBatches/2 {
+		a = 0
+	}
 	t, unit := student95(s.freedom), math.Sqrt(s.variance)
 	return float64(unskewed(t, a) * unit), -float64(unskewed(-t, a) * unit)
 }

@@ -64,6 +64,39 @@ func (h *histogram) addRun(v, inc uint64, n, weight int64) {
 	}
 }
 
+// addAll counts what other, which may be nil, has counted.
+func (h *histogram) addAll(other *histogram) {
+	if other == nil {
+		return
+	}
+	for o, c := range other.counts {
+		if c == nil {
+			continue
+		}
+		if h.counts[o] == nil {
+			h.counts[o] = new([subs]int64)
+		}
+		for s, k := range c {
+			h.counts[o][s] += k
+		}
+	}
+}
+
+// each calls f for each bucket that has counted k > 0 values, in ascending order.
+func (h *histogram) each(f func(low, width uint64, k int64)) {
+	for o, c := range h.counts {
+		if c == nil {
+			continue
+		}
+		for s, k := range c {
+			if k > 0 {
+				low, width := bucketRange(o, s)
+				f(low, width, k)
+			}
+		}
+	}
+}
+
 // at returns the middle of the bucket of the value at each of the ascending
 // ranks, and how far the value may be from it.
 func (h *histogram) at(ranks []int64) (mid, off []int64) {

@@ -14,9 +14,11 @@ const (
 	fewestValues = 4 * coarseBatches
 	// fewestEffective is the number of independent values that every interval takes.
 	fewestEffective = 100
-	// fewestReplications is the number of runs below which their spread says too little.
-	fewestReplications = 5
 )
+
+// FewestReplications is the number of runs below which how they differ says too
+// little for an interval.
+const FewestReplications = 5
 
 // A quotient is a sum over a run divided by another, such as the share of values
 // below a threshold, by stretches of the run in their order: their numerators

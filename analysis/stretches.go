@@ -185,8 +185,8 @@ func (s *stretches) effective(p Percentile) float64 {
 func (s *stretches) enough() (Evidence, bool) {
 	e := Evidence{Method: Batches, Needs: fewestValues}
 	if s.replications {
-		e = Evidence{Method: Replications, Needs: fewestReplications}
-		return e, len(s.cells) >= fewestReplications
+		e = Evidence{Method: Replications, Needs: FewestReplications}
+		return e, len(s.cells) >= FewestReplications
 	}
 	return e, len(s.cells) >= 4*coarseBatches
 }

@@ -15,7 +15,9 @@ const (
 	// Pass and Fail: the limit was kept, or missed.
 	Pass Judgement = "PASS"
 	Fail Judgement = "FAIL"
-	// TooClose: the limit lies within the resolution of the percentile.
+	// TooClose: the limit lies within the 95 % interval of the percentile or share,
+	// or within the percentile's resolution. What has no interval is judged by its
+	// value alone.
 	TooClose Judgement = "TOO CLOSE TO CALL"
 	// NoData: no request is in the scope of the limit.
 	NoData Judgement = "NO DATA"
@@ -41,6 +43,8 @@ type Verdict struct {
 	Met int64
 	// IsGoodput tells that the limit is the least share of good requests.
 	IsGoodput bool
+	// ShareInterval is that of Share, of a limit on goodput.
+	ShareInterval ShareInterval
 }
 
 // Share returns Met as a share of Count; ok is false if that isn't known.
@@ -51,10 +55,10 @@ func (v *Verdict) Share() (share float64, ok bool) {
 	return ratio(v.Met, v.Count)
 }
 
-// Missed returns the verdicts on limits that were missed.
-func (r *Report) Missed() []Verdict {
+// Missed returns those of verdicts that are on limits that were missed.
+func Missed(verdicts []Verdict) []Verdict {
 	var list []Verdict
-	for _, v := range r.Verdicts {
+	for _, v := range verdicts {
 		if v.Judgement == Fail {
 			list = append(list, v)
 		}
@@ -69,6 +73,7 @@ type runLimits struct {
 	// those of the Summary.
 	own            []Sample
 	failed, within []int64
+	keep           bool // the values of every limit in own
 }
 
 // newRunLimits returns limits without values.
@@ -97,7 +102,7 @@ func (t *runLimits) request(r *observe.Request) {
 		if l.met(r) {
 			t.within[i]++
 		}
-		if !l.Scope.All() {
+		if t.keep || !l.Scope.All() {
 			t.own[i].Add(d)
 		}
 	}
@@ -117,46 +122,63 @@ func (s *Summary) verdicts() []Verdict {
 
 // goodputVerdict returns whether at least p of all requests were good.
 func (s *Summary) goodputVerdict(p Percentile) Verdict {
+	failed := s.counts.Requests - s.counts.Of(observe.Completed)
+	return shareVerdict(p, tallyCell{s.good.good, s.counts.Requests}, failed, s.good.tally.Interval())
+}
+
+// shareVerdict returns whether at least p of requests were good.
+func shareVerdict(p Percentile, c tallyCell, failed int64, i ShareInterval) Verdict {
 	v := Verdict{
 		Limit: (&SLO{MinGoodput: &p}).String(), Judgement: Fail, IsGoodput: true,
-		Count: s.counts.Requests, Failed: s.counts.Requests - s.counts.Of(observe.Completed), Met: s.good.good,
+		Count: c.n, Failed: failed, Met: c.good, ShareInterval: i,
 	}
 	high, low := bits.Mul64(uint64(v.Met), whole)
 	highLeast, lowLeast := bits.Mul64(uint64(v.Count), uint64(p.ppb))
 	switch {
 	case v.Count == 0:
 		v.Judgement = NoData
+	case i.OK:
+		v.Judgement = between95(i.Hi >= p.Fraction(), i.Lo >= p.Fraction())
 	case high > highLeast || high == highLeast && low >= lowLeast:
 		v.Judgement = Pass
 	}
 	return v
 }
 
+// between95 judges a limit that the better and the worse end of an interval keep.
+func between95(better, worse bool) Judgement {
+	switch {
+	case worse:
+		return Pass
+	case better:
+		return TooClose
+	}
+	return Fail
+}
+
 // verdict returns how a run did by limit i.
 func (s *Summary) verdict(i int) Verdict {
 	l := &s.limits.limits[i]
-	v := Verdict{Limit: l.String(), Met: -1}
-	ps := []Percentile{l.At}
 	if l.Objective == ITL {
-		d := s.itl.Distribution(ps)
-		v.Count = d.Count
-		if d.OK {
-			v.Value = d.Quantiles[0]
-		}
-	} else {
-		sample := &s.limits.own[i]
-		if l.Scope.All() {
-			sample = s.sampleOf(l.Objective)
-		}
-		v.Failed, v.Met = s.limits.failed[i], s.limits.within[i]
-		d := sample.Censored(Linear, ps, v.Failed)
-		v.Count = d.Count + v.Failed
-		switch {
-		case d.OK:
-			v.Value = d.Quantiles[0]
-		case v.Failed > 0:
-			v.Value = QuantileValue{P: l.At, Unbounded: true}
-		}
+		return l.verdict(s.itl.Distribution([]Percentile{l.At}), 0, -1)
+	}
+	sample := &s.limits.own[i]
+	if l.Scope.All() {
+		sample = s.sampleOf(l.Objective)
+	}
+	failed := s.limits.failed[i]
+	return l.verdict(sample.Censored(Linear, []Percentile{l.At}, failed), failed, s.limits.within[i])
+}
+
+// verdict returns how values with the percentile of l did by it, failed of them
+// being longer than any and met within it.
+func (l *RunLimit) verdict(d Distribution, failed, met int64) Verdict {
+	v := Verdict{Limit: l.String(), Count: d.Count + failed, Failed: failed, Met: met}
+	switch {
+	case d.OK:
+		v.Value = d.Quantiles[0]
+	case failed > 0:
+		v.Value = QuantileValue{P: l.At, Unbounded: true}
 	}
 	v.Judgement = l.judge(&v)
 	return v
@@ -185,6 +207,8 @@ func (l *RunLimit) judge(v *Verdict) Judgement {
 		return NoData
 	case v.Value.Unbounded:
 		return Fail
+	case v.Value.Interval.OK:
+		return between95(l.within(v.Value.Interval.Lo), l.within(v.Value.Interval.Hi))
 	case off > 0 && l.within(max(value-off, 0)) != l.within(value+off):
 		return TooClose
 	case l.within(value):

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"servesim/analysis"
@@ -178,4 +179,39 @@ func (p *progress) finish() {
 		return
 	}
 	_ = p.bar.Finish()
+}
+
+// A runsProgress shows on a terminal how many of several runs are done. Its
+// methods may be called at the same time.
+type runsProgress struct {
+	mu    sync.Mutex
+	bar   *progress
+	total int
+}
+
+// newRunsProgress returns a progress for total runs, nil without a terminal.
+func newRunsProgress(e env, label string, total int) *runsProgress {
+	if !e.tty {
+		return nil
+	}
+	return &runsProgress{bar: newProgress(e.stderr, label, int64(total)), total: total}
+}
+
+// one says that one more run is done.
+func (r *runsProgress) one() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bar.done++
+	r.bar.bar.Describe(fmt.Sprintf("%s: %d of %d", r.bar.label, r.bar.done, r.total))
+	_ = r.bar.bar.Set64(r.bar.done) // an ornament must not end the runs
+}
+
+// finish takes the bar away, if there is one.
+func (r *runsProgress) finish() {
+	if r != nil {
+		r.bar.finish()
+	}
 }

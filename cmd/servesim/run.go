@@ -24,6 +24,8 @@ type runOptions struct {
 	records     string
 	percentiles string
 	outputEdges string
+	// replications is the number of runs, 0 for one that is printed whole.
+	replications int
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -52,6 +54,9 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 			if err := o.useless(cmd); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("replications") && o.replications < 2 {
+				return usagef("--replications %d: it takes 2 or more to see how runs differ, and %d or more for intervals", o.replications, analysis.FewestReplications)
+			}
 			return run(cmd.Context(), o)
 		},
 		ValidArgsFunction: completeTOML,
@@ -63,6 +68,7 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 	f.StringVar(&o.records, "records", "", "write what became of each request and step to `FILE`, as JSON lines")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
 	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
+	f.IntVar(&o.replications, "replications", 0, "simulate `N` times, under the scenario's seed and those after it, and print each figure of all with its interval")
 	return cmd
 }
 
@@ -70,7 +76,12 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"json", "records", "percentiles", "output-edges"} {
+	for _, name := range []string{"records", "output-edges"} {
+		if o.replications > 0 && cmd.Flags().Changed(name) {
+			return usagef("--%s is of one run; leave it or --replications out", name)
+		}
+	}
+	for _, name := range []string{"json", "records", "percentiles", "output-edges", "replications"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -83,6 +94,9 @@ func (o *runOptions) useless(cmd *cobra.Command) error {
 
 // runRun simulates a scenario and prints what came of it.
 func runRun(ctx context.Context, o *runOptions) error {
+	if o.replications > 0 {
+		return runReplicated(ctx, o)
+	}
 	p, err := scenario.Load(o.source)
 	if err != nil {
 		return err
@@ -105,7 +119,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err := o.write(r); err != nil {
 		return err
 	}
-	return judge(r)
+	return judge(r.Report.Verdicts)
 }
 
 // write prints what came of a run.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"servesim/analysis"
 	"servesim/scenario"
 	"servesim/sim/observe"
 )
@@ -29,10 +30,10 @@ func simulate(ctx context.Context, e env, p *scenario.Plan, o scenario.Options) 
 	return p.Simulate(ctx, o)
 }
 
-// judge returns errMissedSLO if the run missed what its scenario asks of it.
-func judge(r *scenario.Result) error {
+// judge returns errMissedSLO if a limit that a scenario sets was missed.
+func judge(verdicts []analysis.Verdict) error {
 	var missed []string
-	for _, v := range r.Report.Missed() {
+	for _, v := range analysis.Missed(verdicts) {
 		if v.IsGoodput {
 			share, _ := v.Share()
 			missed = append(missed, fmt.Sprintf("%s (slo.min_goodput), found %.2f %%", v.Limit, 100*share))

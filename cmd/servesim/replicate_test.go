@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestReplications pins what replications print, which doesn't depend on how
+// many cores make them.
+func TestReplications(t *testing.T) {
+	args := []string{"run", "--replications", "6", "--set", "requests=300"}
+	out := ok(t, args...)
+	golden(t, "replications.txt", out)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if again := ok(t, args...); again != out {
+		t.Errorf("on one core it prints\n%s\nwant\n%s", again, out)
+	}
+}
+
+func TestReplicationsJSON(t *testing.T) {
+	var got struct {
+		Kind         string
+		Replications int
+		Requests     int64
+		Seeds        [2]uint64
+		Latency      map[string]struct {
+			Intervals map[string]struct {
+				Method string
+				Lo     *int64 `json:"lo_ps"`
+				Hi     *int64 `json:"hi_ps"`
+			}
+		}
+	}
+	out := ok(t, "run", "--replications", "5", "--set", "requests=200", "--seed", "7", "--json")
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	i := got.Latency["ttft"].Intervals["mean"]
+	if got.Kind != "servesim-replications" || got.Replications != 5 || got.Requests != 1000 || got.Seeds != [2]uint64{7, 11} ||
+		i.Method != "replications" || i.Lo == nil || i.Hi == nil || *i.Lo > *i.Hi {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestReplicationsFaults(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"run --replications 1", "it takes 2 or more to see how runs differ, and 5 or more for intervals"},
+		{"run --replications -3", "it takes 2 or more"},
+		{"run --replications 0", "it takes 2 or more"},
+		{"run --replications many", "invalid argument"},
+		{"run --replications 5 --records x.jsonl", "--records is of one run"},
+		{"run --replications 5 --print", "--print runs nothing, so --replications would have nothing to write"},
+		{"run --replications 5 --trace x.csv", "every request comes from a trace, which is the same under each seed"},
+		{"run --replications 5 --seed 9223372036854775807", "would exceed"},
+		{"run --replications 5 --percentiles 101", "percentile"},
+	} {
+		o := do(t, strings.Fields(c.args)...)
+		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", c.args, o.code, o.stdout, o.stderr, c.want)
+		}
+	}
+}
+
+// TestReplicationsOfAScenarioOnStdin reads the scenario once and runs it five times.
+func TestReplicationsOfAScenarioOnStdin(t *testing.T) {
+	o := outcomeWith(t, ok(t, "run", "--print", "--set", "requests=200"), "run", "-", "--replications", "5")
+	if o.code != exitOK || !strings.Contains(o.stdout, "1,000 requests") {
+		t.Errorf("exit %d, stderr %q, stdout %q", o.code, o.stderr, o.stdout)
+	}
+}
