@@ -17,8 +17,10 @@ type Derived struct {
 	Origin gpu.Origin
 	// Result is the constants of Origin.Engine, nil if none were fitted.
 	Result *Result
-	// Kernels is the text of the tables of kernels that were fitted, empty if none were.
-	Kernels string
+	// Kernels is the text of the tables of kernels that were fitted, empty if none were;
+	// the engine KernelsOf then has all of its kernels from them.
+	Kernels   string
+	KernelsOf string
 }
 
 // TOML returns the profile as a file.
@@ -28,6 +30,9 @@ func (d *Derived) TOML() string {
 	fmt.Fprintf(&b, "# origin says what it was made of, how well each constant is known, and how far off it is.\n\n")
 	fmt.Fprintf(&b, "schema = 1\nname = %s\nbase = %s\n", quoted(d.Name), quoted(d.Base))
 	o := d.Origin
+	if d.Result == nil && d.Kernels != "" {
+		fmt.Fprintf(&b, "\n[engine.%s]\n", quoted(d.KernelsOf))
+	}
 	if r := d.Result; r != nil {
 		b.WriteString("\n" + r.toml())
 		for i := range r.Constants {
@@ -37,6 +42,9 @@ func (d *Derived) TOML() string {
 			}
 		}
 		o.Constants, o.Errors = r.originConstants(), r.originErrors()
+	}
+	if d.Kernels != "" {
+		b.WriteString("dense_kernels = \"\"\n")
 	}
 	fmt.Fprintf(&b, "\n[origin]\ntool = %s\n", quoted(o.Tool))
 	if o.Engine != "" {

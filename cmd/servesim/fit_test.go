@@ -145,3 +145,23 @@ func TestFitFaults(t *testing.T) {
 		}
 	}
 }
+
+// Kernel tables are fitted whole, with what their rows cannot tell.
+func TestFitOfKernels(t *testing.T) {
+	measured := shared(t, "measured")
+	inFolder(t, nil)
+	out := ok(t, "fit", measured, "--gpu", "b200", "--engine", "trtllm", "--output", "mine.toml")
+	for _, want := range []string{"gemm: ", "experts: ", "the rows cannot tell", "Written     mine.toml, a profile based on b200"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q:\n%s", want, out)
+		}
+	}
+	p, err := gpu.LoadProfile("mine.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.Engine["trtllm"]
+	if f := p.Kernels[e.Kernels].GEMM["bf16"].Fit; e.DenseKernels != "" || !strings.HasPrefix(f.Data, "kernel tables of measured, B200") || f.HeldOutP90 <= 0 || len(p.Origin.Inputs) != 5 {
+		t.Errorf("%+v, %+v, %+v", e, f, p.Origin.Inputs)
+	}
+}

@@ -198,19 +198,27 @@ func (f *fitting) fitKernels() error {
 			return err
 		}
 		f.kernels = b.String()
-		p := *f.profile
-		p.Kernels = map[string]gpu.Kernels{}
-		for name, old := range f.profile.Kernels {
-			p.Kernels[name] = old
-		}
-		p.Kernels[set] = k
-		f.profile = &p
+		f.profile = withKernels(f.profile, f.engine, set, k)
 		for _, e := range in.tables.Errors(k, w) {
 			in.used += e.Rows
 			in.notes = append(in.notes, fmt.Sprintf("%s: %d rows, error median %.1f %%, P90 %.1f %%, bias %+.1f %%", e.Operator, e.Rows, 100*e.Median, 100*e.P90, 100*e.Bias))
 		}
+		for _, u := range in.tables.Untold(k, w) {
+			f.notes = append(f.notes, u.String())
+		}
 	}
 	return nil
+}
+
+// withKernels returns p with k as the kernels of an engine, in the table set.
+func withKernels(p *gpu.Profile, engine, set string, k gpu.Kernels) *gpu.Profile {
+	q := *p
+	q.Kernels, q.Engine = maps.Clone(p.Kernels), maps.Clone(p.Engine)
+	q.Kernels[set] = k
+	e := q.Engine[engine]
+	e.DenseKernels = ""
+	q.Engine[engine] = e
+	return &q
 }
 
 // fitConstants fits the constants of the engine.
@@ -338,7 +346,7 @@ func (f *fitting) derived() (string, error) {
 			return "", fmt.Errorf("--output: no path from there to %s: %w", f.base, err)
 		}
 	}
-	d := calibrate.Derived{Name: f.o.name, Base: filepath.ToSlash(base), Result: f.result, Kernels: f.kernels,
+	d := calibrate.Derived{Name: f.o.name, Base: filepath.ToSlash(base), Result: f.result, Kernels: f.kernels, KernelsOf: f.engine,
 		Origin: gpu.Origin{Tool: "servesim fit " + scenario.Version(), BaseSHA256: sum, Warnings: slices.Clone(f.notes)}}
 	if d.Name == "" {
 		d.Name = strings.TrimSuffix(filepath.Base(f.o.output), filepath.Ext(f.o.output))

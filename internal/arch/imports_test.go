@@ -55,7 +55,7 @@ func libraries() map[string][]string {
 		"github.com/spf13/cobra":               {"cmd/servesim"},
 		"github.com/spf13/pflag":               {"cmd/servesim"},
 		"golang.org/x/term":                    {"cmd/servesim"},
-		"gonum.org/v1/gonum/mat":               {"calibrate"},
+		"gonum.org/v1/gonum/mat":               {"calibrate", "sim/gpu/fit"},
 		"gonum.org/v1/gonum/diff/fd":           {"sim/gpu/fit"},
 		"gonum.org/v1/gonum/optimize":          {"sim/gpu/fit"},
 		"gonum.org/v1/gonum/stat/distuv":       {"sim/workload"},
