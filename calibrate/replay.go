@@ -66,7 +66,7 @@ func newReplayed(r *MeasuredRun) (*replayed, []Left, error) {
 	if err := out.take(); err != nil {
 		return nil, nil, err
 	}
-	left := []Left{{r.Name, "failed, or without tokens or instants", len(r.Calls) - len(out.calls)}}
+	left := []Left{{r.Name, "failed, or lack tokens or instants", len(r.Calls) - len(out.calls)}}
 	if left[0].N == 0 {
 		left = nil
 	}
@@ -111,8 +111,8 @@ func (o *replayed) take() error {
 
 // answer returns when the first and the last token of c came.
 func answer(c *transcript.Call) (first, last sim.Time, ok bool) {
-	for _, k := range c.Chunks {
-		if k.Tokens > 0 {
+	for i := range c.Chunks {
+		if k := &c.Chunks[i]; k.Text() {
 			if !ok {
 				first = k.At
 			}

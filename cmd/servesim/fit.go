@@ -62,11 +62,15 @@ DATA is told by its content:
   a server's log               of vLLM, at level INFO. Its start: memory and KV blocks,
                                beside what the memory ledger computes. Its lines of
                                statistics: the time of decode steps
+  a benchmark's export         of vLLM's with --save-detailed, AIPerf, and others that
+                               have each request: an engine's constants, so that TTFT
+                               and TPOT come out as measured
 
-For a log say how the server was run: a scenario file, or --model, --gpu, --tp and
+Several files of one server are fitted together. For logs and exports say how the server was run: a scenario file, or --model, --gpu, --tp and
 --dtype. Of the scenario its machine and engine count, not its workload.`,
 		Example: `  servesim fit server.log --scenario mine.toml
-  servesim fit server.log --model Llama-3.1-8B --gpu h100 --tp 1 --dtype bf16 --output mine-h100.toml
+  servesim fit rate1.json rate4.json server.log --scenario mine.toml --output mine-h100.toml
+  servesim fit start.log --model Llama-3.1-8B --gpu h100 --tp 1 --dtype bf16
   servesim fit runs.csv --gpu b200 --engine vllm`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

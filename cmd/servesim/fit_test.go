@@ -111,7 +111,7 @@ func TestFitFaults(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"fit", "requires at least 1 arg"},
 		{"fit none.log", "DATA: stat none.log: no such file or directory; name a file of measurements"},
-		{"fit server.log", "server.log: a log does not say which model ran where; say how the server was run"},
+		{"fit server.log", "server.log: a vLLM log does not say which model ran where; say how the server was run"},
 		{"fit empty.log" + served, "empty.log: empty; give measurements"},
 		{"fit binary.log" + served, "binary.log: binary"},
 		{"fit foreign.txt" + served, "foreign.txt: none of its 1 lines is one that vLLM prints"},

@@ -10,8 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"servesim/analysis/export"
+	"servesim/analysis/transcript"
 	"servesim/calibrate/vllmlog"
 	"servesim/scenario"
 	"servesim/sim/gpu"
@@ -24,6 +27,7 @@ const (
 	kindKernels = "kernel tables"
 	kindRuns    = "measured runs"
 	kindLog     = "vLLM log"
+	kindExport  = "benchmark export"
 )
 
 // A fitInput is one of the files and folders of a fit, read.
@@ -36,6 +40,14 @@ type fitInput struct {
 	tables *fit.Tables
 	runs   []validate.Row
 	log    *vllmlog.Log
+	export []exportedRun
+}
+
+// An exportedRun is one run of a benchmark tool's export.
+type exportedRun struct {
+	name  string
+	facts transcript.Facts
+	calls []transcript.Call
 }
 
 // readInputs reads what the arguments name. The error joins the faults of all of it.
@@ -113,6 +125,9 @@ func (in *fitInput) read(name string, text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return fmt.Errorf("%s: empty; give measurements", name)
 	}
+	if head := text[:min(len(text), 64<<10)]; export.Is(head) || packed(head) || bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		return in.readExport(name, text)
+	}
 	if bytes.IndexByte(text[:min(len(text), 4096)], 0) >= 0 {
 		return fmt.Errorf("%s: binary; give a table as CSV, or a log as text, unpacked", name)
 	}
@@ -138,6 +153,51 @@ func (in *fitInput) read(name string, text []byte) error {
 		return err
 	}
 	in.files = []gpu.OriginInput{{File: filepath.Base(name), SHA256: hashOf(text), Kind: in.kind}}
+	return nil
+}
+
+// packed tells whether head is that of a file in gzip or zstd, which readers of
+// exports unwrap.
+func packed(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
+}
+
+// readExport reads what a benchmark tool left.
+func (in *fitInput) readExport(name string, text []byte) error {
+	f, err := export.Read(export.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }})
+	if err != nil {
+		return err
+	}
+	in.kind = kindExport
+	in.export = make([]exportedRun, len(f.Runs))
+	next := 0
+	if err := f.Replay(func(r *export.Run) (transcript.Sink, error) {
+		x := &in.export[next]
+		next++
+		x.name, x.facts = name, r.Facts
+		if len(f.Runs) > 1 {
+			x.name = fmt.Sprintf("%s, run %d", name, next)
+		}
+		in.notes = append(in.notes, r.Notes...)
+		for _, c := range r.Counts {
+			in.notes = append(in.notes, fmt.Sprintf("%d %s", c.N, c.What))
+		}
+		return x, nil
+	}); err != nil {
+		return err
+	}
+	for i := range in.export {
+		in.rows += len(in.export[i].calls)
+	}
+	in.files = []gpu.OriginInput{{File: filepath.Base(name), SHA256: hashOf(text), Kind: f.Format.Title}}
+	return nil
+}
+
+// Call implements transcript.Sink.
+func (x *exportedRun) Call(c *transcript.Call) error {
+	kept := *c
+	kept.Chunks = slices.Clone(c.Chunks)
+	x.calls = append(x.calls, kept)
 	return nil
 }
 

@@ -45,6 +45,8 @@ func (f *fitting) reportInputs(b *strings.Builder) {
 		switch {
 		case in.kind == kindLog && in.rows > 0:
 			line += fmt.Sprintf(", %s of the statistics' %s used", analysis.Grouped(int64(in.used)), analysis.Counted(int64(in.rows), "interval"))
+		case in.kind == kindExport:
+			line += fmt.Sprintf(" (%s), %s of %s used", in.files[0].Kind, analysis.Grouped(int64(in.used)), analysis.Counted(int64(in.rows), "call"))
 		case in.kind != kindLog:
 			line += fmt.Sprintf(", %s of %s used", analysis.Grouped(int64(in.used)), analysis.Counted(int64(in.rows), "row"))
 		}
@@ -103,6 +105,13 @@ func (f *fitting) reportScenario(b *strings.Builder) {
 			}
 		}
 		lines = append(lines, "[engine]", fmt.Sprintf("num_gpu_blocks_override = %d # %s", f.blocks, note))
+	}
+	if f.result != nil && len(f.of(kindExport)) > 0 {
+		for _, c := range f.result.Constants {
+			if c.Key == "request_s" {
+				lines = append(lines, "[network]", fmt.Sprintf("request = { dist = \"constant\", value = \"%.2fms\" } # request_s, ± %.2f ms; no profile applies it by itself", 1e3*c.Value, 1e3*c.Error))
+			}
+		}
 	}
 	if len(lines) > 0 {
 		b.WriteString("\nFor scenarios of this server\n\n" + strings.Join(lines, "\n") + "\n")

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"servesim/analysis"
 	"servesim/calibrate"
 	"servesim/internal/strict"
 	"servesim/scenario"
 	"servesim/sim/gpu"
 	"servesim/sim/gpu/fit"
-	"servesim/sim/observe"
 )
 
 // A fitting is a fit under way: what it begins with, and what it found.
@@ -84,9 +84,9 @@ func (f *fitting) of(kind string) []*fitInput {
 
 // begin loads the scenario, if one is needed or given, and the profile to begin with.
 func (f *fitting) begin() error {
-	logs := f.of(kindLog)
-	if len(logs) > 0 && !f.o.described() {
-		return usagef("%s: a log does not say which model ran where; say how the server was run: --scenario FILE.toml, or --model, --gpu, --tp and --dtype", logs[0].path)
+	servers := append(f.of(kindLog), f.of(kindExport)...)
+	if len(servers) > 0 && !f.o.described() {
+		return usagef("%s: a %s does not say which model ran where; say how the server was run: --scenario FILE.toml, or --model, --gpu, --tp and --dtype", servers[0].path, servers[0].kind)
 	}
 	if !f.o.described() {
 		f.base, f.engine = f.o.gpu, f.o.engine
@@ -112,7 +112,7 @@ func (f *fitting) begin() error {
 	f.base, f.engine, f.profile = f.plan.Scenario.Hardware.GPU, f.plan.Scenario.Host.Engine, f.plan.Machine.Profile
 	var faults []strict.Fault
 	for _, key := range []string{"host.base", "host.per_seq", "host.per_prompt_token", "host.mixed_step"} {
-		if len(logs) > 0 && f.plan.Given(key) {
+		if len(servers) > 0 && f.plan.Given(key) {
 			faults = append(faults, strict.Fault{Key: key, Text: "is given, and it is one of the constants that the fit is of; take it out"})
 		}
 	}
@@ -237,6 +237,13 @@ func (f *fitting) fitConstants(ctx context.Context) error {
 	if logs != nil {
 		data = append(data, logs)
 	}
+	calls, err := f.calls(done)
+	if err != nil {
+		return err
+	}
+	if calls != nil {
+		data, parts = append(data, calls), max(parts, calls.Parts())
+	}
 	switch {
 	case len(tables) > 0 && len(data) > 0:
 		return usagef("%s: a table of runs and what one server left are fitted apart, for the table's rows are other servers", tables[0].path)
@@ -277,12 +284,8 @@ func (f *fitting) statistics() (*calibrate.Stats, int, error) {
 		if len(in.log.Stats) == 0 {
 			continue
 		}
-		blocks := f.plan.Ledger.Blocks()
-		if f.blocks > 0 {
-			blocks = f.blocks
-		}
 		one := calibrate.ServerLog{Name: in.path, Stats: in.log.Stats, Setup: f.plan.Setup(),
-			KVTokens: (blocks - 1) * int64(f.plan.Config.BlockSize), MaxNumBatchedTokens: int64(f.plan.Config.MaxNumBatchedTokens)}
+			KVTokens: (f.kvBlocks() - 1) * int64(f.plan.Config.BlockSize), MaxNumBatchedTokens: int64(f.plan.Config.MaxNumBatchedTokens)}
 		_, left, err := calibrate.NewStats([]calibrate.ServerLog{one})
 		if err != nil && in.log.Start.Empty() {
 			return nil, 0, &scenario.UsageError{Err: err}
@@ -308,55 +311,44 @@ func (f *fitting) statistics() (*calibrate.Stats, int, error) {
 	return stats, stats.Parts(), nil
 }
 
-// write writes the profile if it was asked for.
-func (f *fitting) write() error {
-	if f.o.output == "" {
-		return nil
+// kvBlocks returns the number of KV blocks of the server: what it printed, or else
+// what the ledger computes.
+func (f *fitting) kvBlocks() int64 {
+	if f.blocks > 0 {
+		return f.blocks
 	}
-	if f.result == nil && f.kernels == "" {
-		return usagef("--output: nothing of a profile was fitted, so there is none to write; what the log says of blocks and memory belongs to a scenario")
-	}
-	text, err := f.derived()
-	if err != nil {
-		return err
-	}
-	if _, err := gpu.ParseProfile(f.o.output, text); err != nil {
-		return fmt.Errorf("the fitted profile is not one that loads: %w", err)
-	}
-	out, err := observe.CreateFile(f.o.output)
-	if err != nil {
-		return usagef("--output %w", err)
-	}
-	defer out.Abort()
-	if _, err := out.Write([]byte(text)); err != nil {
-		return err
-	}
-	return out.Commit()
+	return f.plan.Config.NumGPUBlocks
 }
 
-// derived returns the text of the profile.
-func (f *fitting) derived() (string, error) {
-	sum, err := gpu.ProfileSHA256(f.base)
-	if err != nil {
-		return "", err
-	}
-	base := f.base
-	if strings.HasSuffix(strings.ToLower(base), ".toml") || strings.ContainsAny(base, `/\`) {
-		if base, err = filepath.Rel(filepath.Dir(f.o.output), f.base); err != nil {
-			return "", fmt.Errorf("--output: no path from there to %s: %w", f.base, err)
+// calls prepares the exports, nil if there are none.
+func (f *fitting) calls(done func()) (*calibrate.Calls, error) {
+	var runs []calibrate.MeasuredRun
+	var of []*fitInput
+	for _, in := range f.of(kindExport) {
+		for i := range in.export {
+			x := &in.export[i]
+			r := calibrate.MeasuredRun{Name: x.name, Calls: x.calls, Facts: x.facts, Setup: f.plan.Setup(), Scheduler: f.plan.Config}
+			r.Scheduler.NumGPUBlocks = f.kvBlocks()
+			runs, of = append(runs, r), append(of, in)
 		}
 	}
-	d := calibrate.Derived{Name: f.o.name, Base: filepath.ToSlash(base), Result: f.result, Kernels: f.kernels, KernelsOf: f.engine,
-		Origin: gpu.Origin{Tool: "servesim fit " + scenario.Version(), BaseSHA256: sum, Warnings: slices.Clone(f.notes)}}
-	if d.Name == "" {
-		d.Name = strings.TrimSuffix(filepath.Base(f.o.output), filepath.Ext(f.o.output))
+	if len(runs) == 0 {
+		return nil, nil
 	}
-	for _, in := range f.inputs {
-		d.Origin.Inputs = append(d.Origin.Inputs, in.origin()...)
+	calls, left, err := calibrate.NewCalls(runs, done)
+	if err != nil {
+		return nil, &scenario.UsageError{Err: err}
 	}
-	if f.result != nil {
-		d.Origin.Engine = f.engine
-		d.Origin.Warnings = append(d.Origin.Warnings, f.result.Warnings()...)
+	for i, in := range of {
+		in.used += calls.Used(i)
 	}
-	return d.TOML(), nil
+	for _, l := range left {
+		for i, in := range of {
+			if runs[i].Name == l.Run {
+				in.notes = append(in.notes, fmt.Sprintf("%s left out that %s", analysis.Counted(int64(l.N), "call"), l.Why))
+				break
+			}
+		}
+	}
+	return calls, nil
 }
