@@ -19,6 +19,24 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 // headWidth is the width beyond which the name of a run is broken into lines.
 const headWidth = 10
 
+// Columns lays rows out in columns under heads, the first left of them aligned to
+// the left. A long head stands on several lines, and all end on the last. Rows may
+// have fewer cells than others.
+func Columns(heads []string, left int, rows [][]string) string {
+	t := table{left: left}
+	columns := make([][]string, len(heads))
+	for i, h := range heads {
+		columns[i] = broken(h)
+	}
+	t.heads(columns)
+	for _, r := range rows {
+		t.add(r...)
+	}
+	var p page
+	t.write(&p)
+	return p.b.String()
+}
+
 // heading adds the names of runs as heads of columns, after those of the first
 // columns. A long name stands on several lines, and all end on the last.
 func (t *table) heading(first []string, runs []analysis.Run, change bool) {
@@ -32,6 +50,11 @@ func (t *table) heading(first []string, runs []analysis.Run, change bool) {
 	if change {
 		columns = append(columns, []string{"change"})
 	}
+	t.heads(columns)
+}
+
+// heads adds heads of columns, each of one or more lines.
+func (t *table) heads(columns [][]string) {
 	lines := 0
 	for _, c := range columns {
 		lines = max(lines, len(c))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"servesim/internal/strict"
@@ -37,10 +38,80 @@ func ParseSetting(text string) (Setting, error) {
 		return Setting{}, usagef("--set %s: %w", text, err)
 	}
 	s := Setting{Key: full, Value: TOMLValue(strings.TrimSpace(value)), Text: text, Replay: strings.TrimSpace(key) == TraceAlias}
+	return s.whole(), nil
+}
+
+// NewSetting returns the setting that gives key, which may be short as FullKey says,
+// a value as TOML decodes it. from says in messages where it was given.
+func NewSetting(key string, value any, from string) (Setting, error) {
+	full, err := FullKey(key)
+	if err != nil {
+		return Setting{}, usagef("%s: %w", from, err)
+	}
+	s := Setting{Key: full, Value: value, Text: key + "=" + ValueText(value), Flag: from, Replay: key == TraceAlias}
+	return s.whole(), nil
+}
+
+// whole returns s as one of the whole model if its value is a table: the name of a
+// model alone stands for its key.
+func (s Setting) whole() Setting {
 	if _, table := s.Value.(map[string]any); table && s.Key == "model.name" {
 		s.Key = "model"
 	}
-	return s, nil
+	return s
+}
+
+// From returns s with its paths, which are from folder dir, as paths from the
+// working folder, as those of a scenario file in dir.
+func (s Setting) From(dir string) Setting {
+	tree := map[string]any{}
+	put(tree, s.Key, clone(s.Value))
+	d := document{tree: tree}
+	d.rebase(dir)
+	s.Value, _ = d.value(s.Key)
+	return s
+}
+
+// clone returns a copy of a TOML value that shares nothing with it.
+func clone(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for k, x := range v {
+			c[k] = clone(x)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, x := range v {
+			c[i] = clone(x)
+		}
+		return c
+	}
+	return value
+}
+
+// ValueText writes a TOML value as people write one: a string without its quotes.
+func ValueText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []any:
+		var items []string
+		for _, x := range v {
+			items = append(items, ValueText(x))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		var items []string
+		for _, k := range sortedKeys(v) {
+			items = append(items, k+" = "+ValueText(v[k]))
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	}
+	return fmt.Sprint(value)
 }
 
 // TraceAlias is the flag that replays a trace.

@@ -45,6 +45,8 @@ type Source struct {
 	Settings []Setting
 	Command  string    // that named it, for messages
 	Stdin    io.Reader // standard input, nil if there is none
+	// Shelf keeps what several scenarios name; nil if each reads it for itself.
+	Shelf *Shelf
 }
 
 // With returns src with more settings, which must not undo its own.
@@ -262,7 +264,7 @@ func (d *document) apply(src Source) {
 		}
 	}
 	for _, s := range src.Settings {
-		put(d.tree, s.Key, s.Value)
+		put(d.tree, s.Key, clone(s.Value))
 		d.flags[s.Key] = s.String()
 	}
 	d.constants()

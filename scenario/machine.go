@@ -33,7 +33,7 @@ type Machine struct {
 
 // settleMachine loads the profile and the model, and gives the absent keys of
 // the sections about them their defaults.
-func (s *Scenario) settleMachine() (Machine, []strict.Fault) {
+func (s *Scenario) settleMachine(shelf *Shelf) (Machine, []strict.Fault) {
 	var m Machine
 	var faults []strict.Fault
 	fault := func(key string, err error) {
@@ -49,11 +49,11 @@ func (s *Scenario) settleMachine() (Machine, []strict.Fault) {
 	}
 	var err error
 	if !missing("hardware.gpu", s.Hardware.GPU, "one of "+strings.Join(gpu.ProfileNames(), ", ")+" or the path of a profile") {
-		m.Profile, err = gpu.LoadProfile(s.Hardware.GPU)
+		m.Profile, err = shelf.profile(s.Hardware.GPU)
 		fault("hardware.gpu", err)
 	}
 	if !missing("model.name", s.Model.Name, "one of "+strings.Join(gpu.ModelNames(), ", ")+" or the path of a config.json") {
-		m.Model, err = gpu.LoadModel(s.Model.Name)
+		m.Model, err = shelf.model(s.Model.Name)
 		fault("model.name", err)
 	}
 	settle(&s.Hardware.TensorParallelSize, 1)
@@ -123,7 +123,7 @@ func (s *Scenario) setup(m Machine) gpu.Setup {
 // engine, and returns it or the faults of what is given of it. The other sections
 // of s may be empty.
 func (s *Scenario) Layout(p scheduler.Preset) (gpu.Setup, []strict.Fault) {
-	m, faults := s.settleMachine()
+	m, faults := s.settleMachine(nil)
 	if len(faults) > 0 {
 		return gpu.Setup{}, faults
 	}

@@ -33,6 +33,7 @@ type Plan struct {
 
 	document *document // what of the scenario was given
 	stdin    io.Reader // what a trace from standard input is read from
+	shelf    *Shelf
 }
 
 // Load reads the scenario that src names and settles it. The error is a
@@ -42,7 +43,7 @@ func Load(src Source) (*Plan, error) {
 	if s == nil {
 		return nil, FaultsError(faults)
 	}
-	p := &Plan{Scenario: s, document: d, stdin: src.Stdin}
+	p := &Plan{Scenario: s, document: d, stdin: src.Stdin, shelf: src.Shelf}
 	all := faults
 	for _, f := range p.settle() {
 		if !told(faults, f.Key) {
@@ -105,7 +106,7 @@ func (p *Plan) settle() []strict.Fault {
 	add(s.Engine.checkGraphs())
 	add(p.settleSLO())
 	var more []strict.Fault
-	p.Machine, more = s.settleMachine()
+	p.Machine, more = s.settleMachine(p.shelf)
 	add(more)
 	add(p.settleEngine(len(more) == 0))
 	add(p.settleNetwork())

@@ -64,6 +64,7 @@ func verbs(e env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(e, nil),
 		newCompare(e, nil),
+		newSweep(e, nil),
 		newConform(e, nil),
 		newModel(e, nil),
 		newGPU(e, nil),

@@ -47,7 +47,13 @@ func unfolded(out string) string { return strings.ReplaceAll(out, "\n           
 // golden compares got with testdata/name, or writes it with -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	goldenIn(t, "testdata", name, got)
+}
+
+// goldenIn compares got with the file name in folder, or writes it with -update.
+func goldenIn(t *testing.T, folder, name, got string) {
+	t.Helper()
+	path := filepath.Join(folder, name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

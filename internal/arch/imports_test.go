@@ -35,6 +35,7 @@ func may() map[string][]string {
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
 		"report":              {"analysis", "analysis/dialect", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "report", "internal/strict", "profiles", "models"},
+		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
 		"calibrate/vllmlog":   {},
@@ -51,6 +52,7 @@ func libraries() map[string][]string {
 	return map[string][]string{
 		"github.com/BurntSushi/toml":           {"internal/strict"},
 		"github.com/klauspost/compress":        {"internal/infile", "sim/observe", "cmd/servesim"},
+		"github.com/parquet-go/parquet-go":     {"sweep"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},
 		"github.com/spf13/pflag":               {"cmd/servesim"},

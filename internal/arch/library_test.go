@@ -12,7 +12,7 @@ import (
 // opensFiles lists the packages that may import os: the command, and those
 // whose trade is a file. What they open is named by their caller.
 func opensFiles() []string {
-	return []string{"cmd/servesim", "scenario", "sim/workload", "sim/gpu", "sim/observe"}
+	return []string{"cmd/servesim", "scenario", "sweep", "sim/workload", "sim/gpu", "sim/observe"}
 }
 
 // talkFaults returns where a library touches the world behind its caller's

@@ -1,0 +1,186 @@
+package sweep
+
+import (
+	"math"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/scenario"
+	"servesim/sim/observe"
+)
+
+// A Column is a quantity of a point's result. Its name ends in its unit.
+type Column struct {
+	Name string
+	// Whole tells that its values are whole numbers.
+	Whole bool
+	// Better is 1 if more is better, -1 if less is, and 0 if neither is.
+	Better int
+
+	of func(*scenario.Result) float64 // NaN if there is no data
+}
+
+// Columns lists the quantities of a result, in the order of the tables.
+func Columns() []Column {
+	list := []Column{
+		whole("requests", 0, func(r *scenario.Result) int64 { return r.Report.Counts.Requests }),
+	}
+	for _, o := range observe.Outcomes() {
+		list = append(list, whole(o.String(), 0, func(r *scenario.Result) int64 { return r.Report.Counts.Of(o) }))
+	}
+	list = append(list,
+		whole("preemptions", -1, func(r *scenario.Result) int64 { return r.Report.Counts.Preemptions }),
+		Column{Name: "span_s", of: func(r *scenario.Result) float64 { return r.Report.Span.Seconds() }},
+		whole("prompt_tokens", 0, func(r *scenario.Result) int64 { return r.Report.Tokens.Prompt }),
+		whole("output_tokens", 0, func(r *scenario.Result) int64 { return r.Report.Tokens.Output }),
+	)
+	for _, m := range latencies() {
+		list = append(list, latencyColumns(m)...)
+	}
+	return append(list, rates()...)
+}
+
+// whole returns a column of whole numbers.
+func whole(name string, better int, of func(*scenario.Result) int64) Column {
+	return Column{Name: name, Whole: true, Better: better, of: func(r *scenario.Result) float64 { return float64(of(r)) }}
+}
+
+// A latency is a distribution of a report.
+type latency struct {
+	name string
+	of   func(*analysis.Report) *analysis.Distribution
+}
+
+// latencies lists them.
+func latencies() []latency {
+	return []latency{
+		{"ttft", func(r *analysis.Report) *analysis.Distribution { return &r.TTFT }},
+		{"queue", func(r *analysis.Report) *analysis.Distribution { return &r.Queue }},
+		{"tpot", func(r *analysis.Report) *analysis.Distribution { return &r.TPOT }},
+		{"itl", func(r *analysis.Report) *analysis.Distribution { return &r.ITL }},
+		{"max_gap", func(r *analysis.Report) *analysis.Distribution { return &r.MaxGap }},
+		{"e2el", func(r *analysis.Report) *analysis.Distribution { return &r.E2E }},
+	}
+}
+
+// latencyColumns are the mean and the percentiles of m, in milliseconds.
+func latencyColumns(m latency) []Column {
+	list := []Column{{Name: m.name + "_mean_ms", Better: -1, of: func(r *scenario.Result) float64 {
+		d := m.of(r.Report)
+		if !d.OK {
+			return math.NaN()
+		}
+		return d.Mean.Milliseconds()
+	}}}
+	for i, p := range analysis.TailPercentiles() { // those of every run of a sweep, in this order
+		list = append(list, Column{Name: m.name + "_" + strings.ReplaceAll(p.String(), ".", "") + "_ms", Better: -1, of: func(r *scenario.Result) float64 {
+			d := m.of(r.Report)
+			if !d.OK {
+				return math.NaN()
+			}
+			return d.Quantiles[i].Value.Milliseconds()
+		}})
+	}
+	return list
+}
+
+// rates are what a replica gets done, what it costs, and how full it is. A GPU is
+// one of those of the replica. What a user gets is 1/TPOT at the median.
+func rates() []Column {
+	gpus := func(r *scenario.Result) float64 { return float64(r.Report.Throughput.GPUs) }
+	return []Column{
+		whole("gpus", -1, func(r *scenario.Result) int64 { return r.Report.Throughput.GPUs }),
+		{Name: "requests_per_s", Better: 1, of: func(r *scenario.Result) float64 { return r.Report.Throughput.Requests }},
+		{Name: "output_tokens_per_s", Better: 1, of: func(r *scenario.Result) float64 { return r.Report.Throughput.OutputTokens }},
+		{Name: "output_tokens_per_s_per_gpu", Better: 1, of: func(r *scenario.Result) float64 { return r.Report.Throughput.OutputPerGPU }},
+		{Name: "output_tokens_per_s_per_user", Better: 1, of: func(r *scenario.Result) float64 {
+			if len(r.Report.Throughput.PerUser) == 0 {
+				return math.NaN()
+			}
+			return r.Report.Throughput.PerUser[0].TokensPerSecond // at P50, the first of a sweep's percentiles
+		}},
+		{Name: "goodput_share", Better: 1, of: func(r *scenario.Result) float64 {
+			if r.Report.Goodput == nil {
+				return math.NaN()
+			}
+			share, _ := r.Report.Goodput.Share()
+			return share
+		}},
+		{Name: "goodput_requests_per_s", Better: 1, of: goodPerSecond},
+		{Name: "goodput_requests_per_s_per_gpu", Better: 1, of: func(r *scenario.Result) float64 { return goodPerSecond(r) / gpus(r) }},
+		{Name: "slo_limits_missed", Whole: true, Better: -1, of: func(r *scenario.Result) float64 {
+			if len(r.Report.Verdicts) == 0 {
+				return math.NaN()
+			}
+			return float64(len(analysis.Missed(r.Report.Verdicts)))
+		}},
+		{Name: "usd_per_million_output_tokens", Better: -1, of: func(r *scenario.Result) float64 {
+			return per(dollars(r), float64(r.Report.Tokens.Output)/1e6)
+		}},
+		{Name: "usd_per_thousand_good_requests", Better: -1, of: func(r *scenario.Result) float64 {
+			if r.Report.Goodput == nil {
+				return math.NaN()
+			}
+			return per(dollars(r), float64(r.Report.Goodput.Good)/1e3)
+		}},
+		{Name: "utilisation_share", of: func(r *scenario.Result) float64 { return r.Report.Engine.Utilisation }},
+		{Name: "running_mean", of: func(r *scenario.Result) float64 { return r.Report.Engine.Running.Mean }},
+		whole("running_peak", 0, func(r *scenario.Result) int64 { return r.Report.Engine.Running.Peak }),
+		whole("waiting_peak", -1, func(r *scenario.Result) int64 { return r.Report.Engine.Waiting.Peak }),
+		whole("kv_blocks", 0, func(r *scenario.Result) int64 { return r.Report.Engine.KVBlocks }),
+		whole("kv_blocks_peak", 0, func(r *scenario.Result) int64 { return r.Report.Engine.Blocks.Peak }),
+		whole("steps", 0, func(r *scenario.Result) int64 { return r.Report.Engine.Steps }),
+		{Name: "steps_extrapolated_share", Better: -1, of: func(r *scenario.Result) float64 { return r.Outside }},
+		whole("warnings", -1, func(r *scenario.Result) int64 { return int64(len(r.Report.Warnings)) }),
+	}
+}
+
+// goodPerSecond returns the good requests per second, NaN without limits.
+func goodPerSecond(r *scenario.Result) float64 {
+	if r.Report.Goodput == nil {
+		return math.NaN()
+	}
+	return r.Report.Goodput.PerSecond
+}
+
+// dollars returns what the GPUs of a run cost over its span at the list price of
+// the profile, NaN if that has none.
+func dollars(r *scenario.Result) float64 {
+	price := r.Plan.Machine.Profile.Price
+	if price == nil {
+		return math.NaN()
+	}
+	return float64(r.Report.Throughput.GPUs) * price.USDPerGPUHour * (r.Report.Span.Seconds() / 3600)
+}
+
+// per returns a/b, NaN if b is 0.
+func per(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// Label names the column in a few characters, such as tokens/s/gpu.
+func (c Column) Label() string {
+	return strings.NewReplacer("output_tokens", "tokens", "goodput_requests", "good", "_per_", "/", "_", " ").Replace(c.Name)
+}
+
+// column returns the index in Columns of the one called name.
+func column(name string) (i int, ok bool) {
+	for i, c := range Columns() {
+		if c.Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// ColumnNames lists the names of Columns.
+func ColumnNames() []string {
+	var names []string
+	for _, c := range Columns() {
+		names = append(names, c.Name)
+	}
+	return names
+}

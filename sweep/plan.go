@@ -1,0 +1,325 @@
+package sweep
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"servesim/internal/strict"
+	"servesim/scenario"
+	"servesim/sim"
+)
+
+// planSchema is the version of plan files that servesim reads.
+const planSchema = 1
+
+// maxPoints is the most points of a plan.
+const maxPoints = 1_000_000
+
+// A Plan says which scenarios a sweep simulates, and in which order.
+type Plan struct {
+	// File is the path of the plan and Text its content.
+	File, Text string
+	// Base is the scenario that all points begin with, under the settings that all
+	// have, and BaseText its content.
+	Base     scenario.Source
+	BaseText string
+	// Axes are the keys in which points differ, in the order of the plan.
+	Axes []Axis
+	// Own tells that each point draws from a seed of its own, which follows from the
+	// rest of its scenario. Otherwise points that have the same workload and seed
+	// see the same requests: common random numbers.
+	Own bool
+	// Skip tells that a point whose scenario cannot run is a result, not a fault.
+	Skip bool
+
+	cases []choice
+	axes  [][]choice // crossed with cases and with each other, the last turning fastest
+	draws []choice   // crossed with all of these
+}
+
+// An Axis is a key in which points differ.
+type Axis struct {
+	Key  string // in full
+	Name string // as the plan has it
+}
+
+// A choice is what one value of an axis, or several together, change.
+type choice []scenario.Setting
+
+// file is a plan file.
+type file struct {
+	Schema   int64    `toml:"schema"`
+	Name     string   `toml:"name"`
+	Scenario string   `toml:"scenario"`
+	Common   *bool    `toml:"common_random_numbers"`
+	Invalid  string   `toml:"infeasible"`
+	Set      table    `toml:"set"`
+	List     []table  `toml:"list"`
+	Grid     table    `toml:"grid"`
+	Windows  *windows `toml:"windows"`
+	Sample   *sample  `toml:"sample"`
+}
+
+// windows cuts stretches of time out of the workload, one after another.
+type windows struct {
+	From  sim.Duration  `toml:"from"`
+	Width sim.Duration  `toml:"width"`
+	Step  *sim.Duration `toml:"step"` // from one begin to the next; the width if absent
+	Count int64         `toml:"count"`
+}
+
+// table is a table whose keys are those of scenarios.
+type table map[string]any
+
+// UnmarshalTOML implements the interface of the TOML library.
+func (t *table) UnmarshalTOML(x any) error {
+	m, ok := x.(map[string]any)
+	if !ok {
+		return fmt.Errorf("found %s; must be a table of keys of a scenario", scenario.ValueText(x))
+	}
+	*t = m
+	return nil
+}
+
+// ReadPlan reads the plan with the content text of the file called path; the
+// scenario that it names is still to be read, from Base.Path. The error is a
+// scenario.UsageError of every fault.
+func ReadPlan(path, text string) (*Plan, error) {
+	tree, err := strict.Parse(path, text)
+	if err != nil {
+		return nil, &scenario.UsageError{Err: err}
+	}
+	where := strict.Where(path, text)
+	if f, ok := strict.Schema(tree, planSchema, where); !ok {
+		return nil, scenario.FaultsError([]strict.Fault{f})
+	}
+	var f file
+	if err := scenario.FaultsError(strict.Decode(tree, &f, where)); err != nil {
+		return nil, err
+	}
+	r := reader{plan: &Plan{File: path, Text: text}, where: where, dir: filepath.Dir(path)}
+	r.read(&f)
+	if err := scenario.FaultsError(r.faults); err != nil {
+		return nil, err
+	}
+	return r.plan, nil
+}
+
+// A reader makes a plan of its file.
+type reader struct {
+	plan   *Plan
+	where  func(key string) string
+	dir    string
+	faults []strict.Fault
+}
+
+// fault notes what is wrong with key.
+func (r *reader) fault(key, format string, args ...any) {
+	r.faults = append(r.faults, strict.Fault{Where: r.where(key), Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// read makes the plan of f.
+func (r *reader) read(f *file) {
+	p := r.plan
+	if f.Scenario != "" {
+		p.Base.Path = f.Scenario
+		if !filepath.IsAbs(f.Scenario) {
+			p.Base.Path = filepath.Join(r.dir, f.Scenario)
+		}
+	}
+	p.Own = f.Common != nil && !*f.Common
+	switch f.Invalid {
+	case "", "error":
+	case "skip":
+		p.Skip = true
+	default:
+		r.fault("infeasible", "found %q; must be \"error\", which is the default, or \"skip\", with which a point that cannot run is a row that says why", f.Invalid)
+	}
+	p.Base.Settings = r.settings("set", f.Set)
+	for i, t := range f.List {
+		key := fmt.Sprintf("list[%d]", i)
+		if len(t) == 0 {
+			r.fault(key, "is empty; give the keys of a point, or take it out")
+		}
+		c := r.settings(key, t)
+		r.axesOf(c)
+		p.cases = append(p.cases, c)
+	}
+	r.windows(f.Windows)
+	r.grid(f.Grid)
+	r.sample(f.Sample)
+	if len(r.faults) == 0 && len(p.Axes) == 0 {
+		r.fault("", "says nothing in which points differ; give [grid], [[list]], [windows] or [sample]")
+	}
+	if len(r.faults) == 0 && p.Len() > maxPoints {
+		r.fault("", "has more than %d points; divide it into several", maxPoints)
+	}
+}
+
+// axesOf notes the keys of c as axes if they aren't yet.
+func (r *reader) axesOf(c choice) {
+	for _, s := range c {
+		if !slices.ContainsFunc(r.plan.Axes, func(a Axis) bool { return a.Key == s.Key }) {
+			name, _, _ := strings.Cut(s.Text, "=")
+			r.plan.Axes = append(r.plan.Axes, Axis{s.Key, name})
+		}
+	}
+}
+
+// An entry is a key of a table, its value and where it stands.
+type entry struct {
+	key   string // of the scenario, as the plan has it
+	path  string // in the plan
+	value any
+}
+
+// entries returns what t, the table called path, gives, in the order of the file. A
+// table in it is one of keys within its key, as dotted keys make it, unless it
+// holds one of the keys whole, which make it a value.
+func (r *reader) entries(path string, t table, whole ...string) []entry {
+	var list []entry
+	var walk func(prefix, path string, t map[string]any)
+	walk = func(prefix, path string, t map[string]any) {
+		for key, value := range t { // sorted below
+			full := strings.TrimPrefix(prefix+"."+key, ".")
+			inner, nested := value.(map[string]any)
+			if nested && !slices.ContainsFunc(whole, func(k string) bool { _, ok := inner[k]; return ok }) {
+				walk(full, path+"."+key, inner)
+				continue
+			}
+			list = append(list, entry{full, path + "." + key, value})
+		}
+	}
+	walk("", path, t)
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(r.line(a.path), r.line(b.path)), cmp.Compare(a.key, b.key))
+	})
+	return list
+}
+
+// line returns the line of the plan in which key stands.
+func (r *reader) line(key string) int {
+	at := r.where(key)
+	n, _ := strconv.Atoi(at[strings.LastIndexByte(at, ':')+1:]) // 0 if no line holds it
+	return n
+}
+
+// setting makes a setting of an entry; ok is false if it is at fault.
+func (r *reader) setting(e entry) (s scenario.Setting, ok bool) {
+	s, err := scenario.NewSetting(e.key, e.value, r.where(e.path))
+	if err != nil {
+		r.faults = append(r.faults, strict.Fault{Text: err.Error()})
+		return s, false
+	}
+	return s.From(r.dir), true
+}
+
+// settings makes settings of the table called path.
+func (r *reader) settings(path string, t table) []scenario.Setting {
+	var list []scenario.Setting
+	for _, e := range r.entries(path, t, "process", "dist") { // what makes arrivals and distributions whole
+		if s, ok := r.setting(e); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// grid makes an axis of each key of the grid.
+func (r *reader) grid(t table) {
+	for _, e := range r.entries("grid", t) {
+		values := listOf(e.value)
+		if values == nil {
+			r.fault(e.path, "found %s; must be a list of values, such as [1, 2]; a value that all points have belongs into [set]", scenario.ValueText(e.value))
+			continue
+		}
+		if len(values) == 0 {
+			r.fault(e.path, "is an empty list, which leaves no point; give values, or take the line out")
+			continue
+		}
+		r.axis(e, values)
+	}
+}
+
+// axis crosses the points with the values of an entry.
+func (r *reader) axis(e entry, values []any) {
+	var axis []choice
+	seen := map[string]bool{}
+	for _, v := range values {
+		if text := scenario.ValueText(v); seen[text] {
+			r.fault(e.path, "has %s twice; take one out", text)
+		} else {
+			seen[text] = true
+		}
+		s, ok := r.setting(entry{e.key, e.path, v})
+		if !ok {
+			return // the key is at fault, with every value
+		}
+		axis = append(axis, choice{s})
+	}
+	r.axesOf(axis[0])
+	r.plan.axes = append(r.plan.axes, axis)
+}
+
+// windows makes an axis of stretches of time.
+func (r *reader) windows(w *windows) {
+	if w == nil {
+		return
+	}
+	step := w.Width
+	if w.Step != nil {
+		step = *w.Step
+	}
+	before := len(r.faults)
+	if w.From < 0 {
+		r.fault("windows.from", "found %v; must be 0s or more", w.From)
+	}
+	if w.Width <= 0 {
+		r.fault("windows.width", "found %v; must be more than 0s", w.Width)
+	}
+	if w.Count < 1 || w.Count > maxPoints {
+		r.fault("windows.count", "found %d; must be from 1 to %d windows", w.Count, maxPoints)
+	}
+	if step <= 0 && w.Width > 0 {
+		r.fault("windows.step", "found %v; must be more than 0s", step)
+	}
+	if len(r.faults) > before {
+		return
+	}
+	if end := float64(w.From) + float64(float64(w.Count)*float64(step)) + float64(w.Width); end >= float64(sim.MaxDuration) {
+		r.fault("windows", "ends after more than the 106 days that a run can last; give fewer windows")
+		return
+	}
+	var axis []choice
+	for i := range w.Count {
+		from := w.From + sim.Duration(i)*step
+		var c choice
+		for _, e := range []entry{{"transform.from", "windows", from.String()}, {"transform.to", "windows", (from + w.Width).String()}} {
+			s, _ := r.setting(e) // these keys are there
+			c = append(c, s)
+		}
+		axis = append(axis, c)
+	}
+	r.axesOf(axis[0])
+	r.plan.axes = append(r.plan.axes, axis)
+}
+
+// listOf returns the members of a list, in either way in which TOML has one, and
+// nil if x isn't one.
+func listOf(x any) []any {
+	switch v := x.(type) {
+	case []any:
+		return v
+	case []map[string]any:
+		list := make([]any, len(v))
+		for i, t := range v {
+			list[i] = t
+		}
+		return list
+	}
+	return nil
+}
