@@ -50,7 +50,11 @@ func CompareStart(s *vllmlog.Start, l *gpu.Ledger, maxModelLen int64) []LedgerLi
 	add("weights", "bytes", s.WeightsBytes, s.WeightsBytes.Most, item["weights"], "")
 	add("activations", "bytes", s.ActivationBytes, s.ActivationBytes.Most, item["activations"], "")
 	add("context and collectives", "bytes", s.NonTorchBytes, s.NonTorchBytes.Most, item["context"]+item["collectives"], "")
-	add("graphs", "bytes", s.GraphBytes, s.GraphBytes.Most, item["graphs"], "vLLM captures them outside gpu_memory_utilization, so they take nothing of the KV cache")
+	if s.EstimatedGraphBytes.Given() {
+		add("graphs, estimated", "bytes", s.EstimatedGraphBytes, s.EstimatedGraphBytes.Most, item["graphs"], "this version takes its estimate off the KV cache before it captures them")
+	} else {
+		add("graphs", "bytes", s.GraphBytes, s.GraphBytes.Most, item["graphs"], "vLLM captures them outside gpu_memory_utilization, so they take nothing of the KV cache")
+	}
 	add("kv cache", "bytes", s.AvailableKVBytes, s.AvailableKVBytes.Least, float64(l.KVBytes), "")
 	add("kv cache", "tokens", s.KVTokens, s.KVTokens.Least*float64(l.Groups), float64(l.Blocks()*l.BlockSize), "")
 	add("blocks", "blocks", s.Blocks, s.Blocks.Least*float64(l.Groups), float64(l.Blocks()), "")
@@ -81,6 +85,28 @@ func StartBlocks(s *vllmlog.Start, blockSize, groups int64) (blocks int64, note 
 	default:
 		return tokens / blockSize * groups, fmt.Sprintf("%d tokens in blocks of %d", tokens, blockSize), true
 	}
+}
+
+// LedgerOverrides returns the lines of the memory ledger that the log tells, by the
+// keys of a scenario's section memory, in order.
+func LedgerOverrides(s *vllmlog.Start) []Override {
+	var out []Override
+	for _, o := range []struct {
+		key string
+		f   vllmlog.Figure
+	}{{"weights_bytes", s.WeightsBytes}, {"activations_bytes", s.ActivationBytes}, {"graphs_bytes", s.EstimatedGraphBytes}} {
+		if o.f.Given() {
+			out = append(out, Override{o.key, int64(o.f.Most), o.f.Line})
+		}
+	}
+	return out
+}
+
+// Override is a line of the ledger as a log has it.
+type Override struct {
+	Key   string
+	Bytes int64 // on each GPU
+	Line  int   // of the log
 }
 
 // inUnit writes a figure in its unit.

@@ -125,12 +125,17 @@ func (s *Stats) Bears(key string) bool {
 // take keeps the intervals that tell the time of a step.
 func (l *intervals) take() []Left {
 	last := map[int]vllmlog.Stats{} // by engine
-	idle, moved, cached := 0, 0, 0
+	idle, moved, cached, apart := 0, 0, 0, 0
+	usual := l.usual()
 	var moves []float64
 	for _, now := range l.log.Stats {
 		before, ok := last[now.Engine]
 		last[now.Engine] = now
 		if !ok {
+			continue
+		}
+		if now.At-before.At > 1.5*usual || now.At < before.At { // neither, if a time is not known
+			apart++
 			continue
 		}
 		if now.Running == 0 || before.Running == 0 || now.GenerationPerS == 0 {
@@ -162,6 +167,7 @@ func (l *intervals) take() []Left {
 	}
 	var left []Left
 	for _, n := range []Left{
+		{l.log.Name, "between lines with others missing, by their times", apart},
 		{l.log.Name, "in which nothing ran at one end", idle},
 		{l.log.Name, "in which the number of running requests changed", moved},
 		{l.log.Name, "with prompts from the prefix cache, of which the line does not say how much was computed", cached},
@@ -171,6 +177,24 @@ func (l *intervals) take() []Left {
 		}
 	}
 	return left
+}
+
+// usual returns the usual time in seconds between two lines of an engine, NaN if the
+// lines do not tell their times.
+func (l *intervals) usual() float64 {
+	last := map[int]float64{}
+	var all []float64
+	for _, s := range l.log.Stats {
+		if before, ok := last[s.Engine]; ok && s.At >= before {
+			all = append(all, s.At-before)
+		}
+		last[s.Engine] = s.At
+	}
+	if len(all) == 0 {
+		return math.NaN()
+	}
+	median, _ := spreadOf(all)
+	return median
 }
 
 // blocks returns the number of blocks of time, each held out once.

@@ -55,6 +55,9 @@ type Settings struct {
 // engine goes by the one with the least for KV.
 type Start struct {
 	WeightsBytes, AvailableKVBytes, GraphBytes Figure
+	// EstimatedGraphBytes is what late versions take off the KV cache for CUDA graphs
+	// before they capture them; older ones take nothing.
+	EstimatedGraphBytes Figure
 	// TotalBytes, NonTorchBytes and ActivationBytes are told by V0, and by V1 when it
 	// logs at level debug.
 	TotalBytes, NonTorchBytes, ActivationBytes Figure

@@ -114,13 +114,19 @@ func number(text string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 }
 
-// process returns the prefix of a line that names its process, such as EngineCore_0,
-// or "".
-func process(text string) string {
-	if strings.HasPrefix(text, "(") {
-		if i := strings.IndexAny(text, " )"); i > 0 {
-			return text[1:i]
-		}
+// process returns the process that a line is of by the last prefix such as
+// "(EngineCore_DP0 pid=9)" in what stands before its text, or "". Processes of one
+// name, such as actors, are told apart by all of the prefix, but an engine that was
+// started again is of the same name.
+func process(before string) string {
+	end := strings.LastIndexByte(before, ')')
+	begin := strings.LastIndexByte(before[:max(0, end)], '(')
+	if begin < 0 || !strings.Contains(before[begin:end], "pid=") {
+		return ""
 	}
-	return ""
+	prefix := before[begin+1 : end]
+	if name, _, _ := strings.Cut(prefix, " "); strings.HasPrefix(name, "EngineCore") {
+		return name
+	}
+	return prefix
 }

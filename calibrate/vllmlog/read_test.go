@@ -63,6 +63,20 @@ func TestStartOfV0(t *testing.T) {
 	}
 }
 
+// Old versions do not say what graphs take, and engines of their own each start once.
+func TestStartsThatAreWell(t *testing.T) {
+	const config = " INFO Initializing a V1 LLM engine (v0.11.0) with config: model='m', max_seq_len=8192\n"
+	l, err := Read(strings.NewReader("2026-04-19 17:31:23 | (EngineCore_DP0 pid=1)"+config+"2026-04-19 17:31:23 | (EngineCore_DP1 pid=2)"+config+
+		"(APIServer pid=5) (DPEngineCoreActor pid=6, ip=1.2.3.4)"+config+"(APIServer pid=5) (DPEngineCoreActor pid=7, ip=1.2.3.5)"+config+
+		"INFO Graph capturing finished in 8 secs.\nINFO Estimated CUDA graph memory: 0.50 GiB total\n# GPU blocks: 10\n"), "x.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Start.GraphBytes.Given() || l.Start.EstimatedGraphBytes != once(gib/2, 6) || l.Settings.MaxModelLen != (Figure{8192, 8192, 4, 1}) {
+		t.Errorf("%+v", l)
+	}
+}
+
 // Workers print each their own figures.
 func TestWorkersDiffer(t *testing.T) {
 	l, err := Read(strings.NewReader("(Worker_TP0 pid=1) INFO Available KV cache memory: 2.50 GiB\n(Worker_TP1 pid=2) INFO Available KV cache memory: 2.25 GiB\n"), "x.log")

@@ -6,7 +6,7 @@ import "regexp"
 const gib = 1 << 30
 
 // startPatterns returns the lines about memory. Their sources are the worker, model
-// runner and kv_cache_utils of vLLM 0.6 to 0.15.
+// runner and kv_cache_utils of vLLM 0.6 to 0.20.
 func (d *reader) startPatterns() []pattern {
 	s := &d.log.Start
 	const size = `([0-9.,]+) ?Gi?B`
@@ -15,6 +15,9 @@ func (d *reader) startPatterns() []pattern {
 	figures := func(mark, form, want string, unit float64, into ...*Figure) {
 		all = append(all, pattern{mark, regexp.MustCompile(form), want, func(m []string, line int) {
 			for i, f := range into {
+				if m[i+1] == "" { // a part that old versions do not print
+					continue
+				}
 				v, err := number(m[i+1])
 				if err != nil || !(v >= 0 && v < 1e12) {
 					d.fault(line, "found %q; must be a number, as in %q", m[i+1], want)
@@ -34,7 +37,8 @@ func (d *reader) startPatterns() []pattern {
 	figures("with num_gpu_blocks_override=", `with num_gpu_blocks_override=([0-9.,]+)`, "Overriding num_gpu_blocks=27756 with num_gpu_blocks_override=512", 1, &s.Override)
 	figures("odel weights took", `odel weights took `+size, "Loading model weights took 14.9888 GB", gib, &s.WeightsBytes)
 	figures("Model loading took", `Model loading took `+size, "Model loading took 14.9889 GiB and 5.18 seconds", gib, &s.WeightsBytes)
-	figures("Graph capturing finished", `Graph capturing finished in [0-9.]+ secs?, took `+size, "Graph capturing finished in 20 secs, took 0.53 GiB", gib, &s.GraphBytes)
+	figures("Graph capturing finished", `Graph capturing finished in [0-9.]+ secs?(?:, took `+size+`|\.?\s*$)`, "Graph capturing finished in 20 secs, took 0.53 GiB", gib, &s.GraphBytes)
+	figures("Estimated CUDA graph memory:", `Estimated CUDA graph memory: `+size, "Estimated CUDA graph memory: 0.45 GiB total", gib, &s.EstimatedGraphBytes)
 	figures("total_gpu_memory (", `total_gpu_memory \(`+size+`\)`, "total_gpu_memory (79.10GiB) x gpu_memory_utilization (0.90) = 71.19GiB", gib, &s.TotalBytes)
 	figures("x gpu_memory_utilization (", `x gpu_memory_utilization \(([0-9.]+)\)`,
 		"total_gpu_memory (79.10GiB) x gpu_memory_utilization (0.90) = 71.19GiB", 1, &d.log.Settings.GPUMemoryUtilization)

@@ -45,7 +45,7 @@ func TestFitOfAStart(t *testing.T) {
 	for _, want := range []string{
 		"weights       14.99 GiB       14.96 GiB     -0.21 %   line 3",
 		"420,880 tokens", "line 5", "For scenarios of this server", "[engine]\nnum_gpu_blocks_override = 26305 # 420880 tokens in blocks of 16",
-		"graphs: vLLM captures them outside gpu_memory_utilization",
+		"graphs: vLLM captures them outside gpu_memory_utilization", "weights_bytes = 16094208825 # line 3",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q:\n%s", want, out)

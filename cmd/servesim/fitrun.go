@@ -38,6 +38,7 @@ type fitting struct {
 type startReport struct {
 	log        string
 	lines      []calibrate.LedgerLine
+	overrides  []calibrate.Override
 	blocks     int64
 	blocksNote string
 }
@@ -167,7 +168,8 @@ func (f *fitting) compareStarts() {
 			continue
 		}
 		l := f.plan.Ledger
-		r := startReport{log: in.path, lines: calibrate.CompareStart(&in.log.Start, l, int64(f.plan.Config.MaxModelLen))}
+		r := startReport{log: in.path, lines: calibrate.CompareStart(&in.log.Start, l, int64(f.plan.Config.MaxModelLen)),
+			overrides: calibrate.LedgerOverrides(&in.log.Start)}
 		blocks, note, ok := calibrate.StartBlocks(&in.log.Start, l.BlockSize, l.Groups)
 		r.blocksNote = note
 		if ok {
