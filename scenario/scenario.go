@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"servesim/analysis/transcript"
 	"servesim/internal/strict"
 	"servesim/sim"
 	"servesim/sim/workload"
@@ -28,6 +29,7 @@ type Scenario struct {
 	Memory    MemorySection    `toml:"memory"`
 	Host      HostSection      `toml:"host"`
 	Network   NetworkSection   `toml:"network"`
+	Streaming StreamingSection `toml:"streaming"`
 	Client    ClientSection    `toml:"client"`
 	SLO       SLOSection       `toml:"slo"`
 	Run       RunSection       `toml:"run"`
@@ -115,6 +117,22 @@ type NetworkSection struct {
 type ClientSection struct {
 	// Timeout is how long a client waits for a whole answer.
 	Timeout *sim.Duration `toml:"timeout"`
+}
+
+// StreamingSection is how the server cuts answers into chunks, which the tools of
+// dialects see and nothing else does.
+type StreamingSection struct {
+	// StreamInterval is the number of tokens of a chunk after the first token.
+	StreamInterval *int32 `toml:"stream_interval"`
+	// Coalesce is the least time between two chunks of an answer.
+	Coalesce *sim.Duration `toml:"coalesce"`
+	// RoleChunk is when a chunk comes that opens a chat and has no text.
+	RoleChunk transcript.RoleChunk `toml:"role_chunk"`
+	// FinishChunk and UsageChunk are chunks without text at the end.
+	FinishChunk bool `toml:"finish_chunk"`
+	UsageChunk  bool `toml:"usage_chunk"`
+	// DoneDelay is the time from the last of these to the line that ends a stream.
+	DoneDelay *sim.Duration `toml:"done_delay"`
 }
 
 // RunSection is about the simulation itself.

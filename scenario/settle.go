@@ -110,6 +110,7 @@ func (p *Plan) settle() []strict.Fault {
 	add(more)
 	add(p.settleEngine(len(more) == 0))
 	add(p.settleNetwork())
+	add(s.Streaming.check())
 	add(s.checkTimes())
 	return faults
 }

@@ -34,7 +34,7 @@ func may() map[string][]string {
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
 		"report":              {"analysis", "analysis/dialect", "sim", "sim/observe"},
-		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "report", "internal/strict", "profiles", "models"},
+		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
