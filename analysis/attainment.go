@@ -76,7 +76,7 @@ func newAttained(limits Goodput) attained {
 func (a *attained) failed(r *observe.Request) {
 	a.tally.Add(false)
 	for i := range a.limits {
-		if a.limits[i].Scope.holds(r) {
+		if a.limits[i].Scope.Holds(r) {
 			a.each[i].Requests++
 		}
 	}
@@ -87,7 +87,7 @@ func (a *attained) completed(r *observe.Request) (good bool) {
 	missed, last := 0, 0
 	for i := range a.limits {
 		l := &a.limits[i]
-		if !l.Scope.holds(r) {
+		if !l.Scope.Holds(r) {
 			continue
 		}
 		a.each[i].Requests++

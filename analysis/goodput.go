@@ -58,8 +58,8 @@ type Scope struct {
 	From, Below int32
 }
 
-// holds tells whether r is in s.
-func (s *Scope) holds(r *observe.Request) bool {
+// Holds tells whether r is in s, by its class, outcome and output tokens.
+func (s *Scope) Holds(r *observe.Request) bool {
 	if s.From > 0 || s.Below > 0 {
 		tokens := r.Output
 		if r.Outcome != observe.Completed {

@@ -86,7 +86,7 @@ func newRunLimits(limits []RunLimit) runLimits {
 func (t *runLimits) request(r *observe.Request) {
 	for i := range t.limits {
 		l := &t.limits[i]
-		if l.Objective == ITL || !l.Scope.holds(r) {
+		if l.Objective == ITL || !l.Scope.Holds(r) {
 			continue
 		}
 		if r.Outcome != observe.Completed {

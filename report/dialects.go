@@ -190,7 +190,7 @@ func (p *page) unnamed(results []dialect.Result, left *gaps) {
 
 // shortened is a name that leaves a table room for its numbers.
 func shortened(name string) string {
-	const most = 28
+	const most = 27
 	if len(name) <= most {
 		return name
 	}

@@ -56,6 +56,8 @@ type Goodput struct {
 	Keys []GoodKey
 	// Form spells the tool's option, with %s for the keys, which Sep separates.
 	Form, Sep string
+	// Scopes tells that a limit may be strict, and on some calls only.
+	Scopes bool
 	// AbsentGood tells that a completed call without a value meets its limit.
 	AbsentGood bool
 	// Of is the calls that a share is of, Window what a rate is divided by.
@@ -70,29 +72,59 @@ type Goodput struct {
 // limits are the keys of a tool for given limits, and what it has no key for.
 type limits struct {
 	keys    []GoodKey
-	max     []sim.Duration
+	given   []analysis.Limit
 	ignored []analysis.Objective
 }
 
-// limitsOf returns the limits that g can take.
-func (g *Goodput) limitsOf(given analysis.Goodput) limits {
+// limitsOf returns the limits of o that g can take.
+func (g *Goodput) limitsOf(o *Options) limits {
+	given := o.Goodput
+	if g.Rule == Marginal {
+		given = marginal(o)
+	}
 	var l limits
 	for _, limit := range given {
 		i := slices.IndexFunc(g.Keys, func(k GoodKey) bool { return k.Objective == limit.Objective })
-		if i < 0 || !limit.Scope.All() {
+		if i < 0 || !limit.Scope.All() && !g.Scopes {
 			l.ignored = append(l.ignored, limit.Objective)
 			continue
 		}
-		l.keys, l.max = append(l.keys, g.Keys[i]), append(l.max, limit.Max)
+		l.keys, l.given = append(l.keys, g.Keys[i]), append(l.given, limit)
 	}
 	return l
+}
+
+// marginal returns the limits of o on the 99th percentile of all calls, and those
+// on each call of what has no such limit.
+func marginal(o *Options) []analysis.Limit {
+	var list []analysis.Limit
+	on := func(objective analysis.Objective) bool {
+		return slices.ContainsFunc(list, func(l analysis.Limit) bool { return l.Objective == objective })
+	}
+	for _, r := range o.Run {
+		if r.At == p99() && r.Scope.All() {
+			list = append(list, r.Limit)
+		}
+	}
+	for _, l := range o.Goodput {
+		if !on(l.Objective) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// p99 is the 99th percentile.
+func p99() analysis.Percentile {
+	p, _ := analysis.ParsePercentile("99")
+	return p
 }
 
 // option spells the limits as the tool takes them.
 func (g *Goodput) option(l limits) string {
 	var parts []string
 	for i, k := range l.keys {
-		parts = append(parts, fmt.Sprintf(k.Form, plain(k.Unit.Of(l.max[i]))))
+		parts = append(parts, fmt.Sprintf(k.Form, plain(k.Unit.Of(l.given[i].Max))))
 	}
 	return fmt.Sprintf(g.Form, strings.Join(parts, g.Sep))
 }
@@ -127,21 +159,7 @@ func (g *grader) take(v *view) {
 	}
 	z := zipped{id: v.call.ID}
 	for i := range g.l.keys {
-		k := &g.l.keys[i]
-		st := counted
-		var met bool
-		if k.Kind == Worst {
-			worst, any := v.worst(k.Among)
-			if !any {
-				st = short
-			}
-			met = worst <= g.l.max[i]
-		} else {
-			var q quotient
-			if q, st = k.quotient(v); st == counted {
-				met = k.within(q, g.l.max[i], false)
-			}
-		}
+		met, st := g.judge(v, i)
 		switch {
 		case st == counted && met:
 			z.has, z.met = z.has|1<<i, z.met|1<<i
@@ -164,6 +182,24 @@ func (g *grader) take(v *view) {
 	}
 	g.good++
 	g.tokens += int64(max(v.call.Prompt, 0)) + int64(max(v.call.Output, 0))
+}
+
+// judge tells whether a completed call meets limit i, if it has what is limited.
+func (g *grader) judge(v *view, i int) (met bool, s state) {
+	k, l := &g.l.keys[i], &g.l.given[i]
+	if g.g.Scopes && !l.Scope.Holds(&observe.Request{Class: v.call.Class, Output: v.call.Output}) {
+		return true, counted
+	}
+	strict := l.Strict && g.g.Scopes
+	if k.Kind == Worst {
+		worst, any := v.worst(k.Among)
+		if !any {
+			return false, short
+		}
+		return worst < l.Max || worst == l.Max && !strict, counted
+	}
+	q, s := k.quotient(v)
+	return s == counted && k.within(q, l.Max, strict), s
 }
 
 // keep keeps what Zipped needs of a call.

@@ -220,7 +220,7 @@ func (s *Sink) perUser(d *Dialect, r *Rate) RateValue {
 
 // grade returns the goodput of d.
 func (s *Sink) grade(d *Dialect, g *grader) *Grade {
-	l := g.g.limitsOf(s.o.Goodput)
+	l := g.g.limitsOf(&s.o)
 	r := &Grade{Ignored: l.ignored, Need: g.g.need(l, s.o.Facts), Unknown: g.unknown}
 	switch {
 	case len(l.keys) == 0:
@@ -252,10 +252,9 @@ func (s *Sink) grade(d *Dialect, g *grader) *Grade {
 
 // verdicts holds the P99 of each metric against its limit.
 func (s *Sink) verdicts(d *Dialect, l limits, r *Grade) {
-	p99, _ := analysis.ParsePercentile("99")
 	for i, k := range l.keys {
-		x := s.measure(k.Measure).distribution(d.Estimator, []analysis.Percentile{p99})
-		v := Verdict{Objective: k.Objective, Limit: l.max[i], OK: x.OK}
+		x := s.measure(k.Measure).distribution(d.Estimator, []analysis.Percentile{p99()})
+		v := Verdict{Objective: k.Objective, Limit: l.given[i].Max, OK: x.OK}
 		if x.OK {
 			v.P99 = x.Quantiles[0].Value
 			v.Met = v.P99 < v.Limit

@@ -16,8 +16,10 @@ type Options struct {
 	// Percentiles to report of every metric, in any order; those that each tool
 	// prints if empty.
 	Percentiles []analysis.Percentile
-	// Goodput limits, if any.
+	// Goodput limits, if any, and limits on percentiles of the run, which Marginal
+	// takes for those of its percentile.
 	Goodput analysis.Goodput
+	Run     []analysis.RunLimit
 }
 
 // Sink computes the figures of dialects from calls. The order of the calls does
@@ -77,10 +79,10 @@ func (s *Sink) tally(c Count) *tally {
 
 // grader returns the grader of d, nil if there is nothing to grade.
 func (s *Sink) grader(d *Dialect) *grader {
-	if len(s.o.Goodput) == 0 || d.Goodput.Rule == NoGoodput {
+	if d.Goodput.Rule == NoGoodput || len(s.o.Goodput) == 0 && (d.Goodput.Rule != Marginal || len(s.o.Run) == 0) {
 		return nil
 	}
-	g := &grader{g: &d.Goodput, l: d.Goodput.limitsOf(s.o.Goodput)}
+	g := &grader{g: &d.Goodput, l: d.Goodput.limitsOf(&s.o)}
 	if d.Goodput.need(g.l, s.o.Facts) != "" {
 		g.l.keys = nil
 	}

@@ -152,16 +152,18 @@ func (s *Sink) facts(name Name) []string {
 	}
 	lag, late := l.lag.mean()
 	say(late, "calls are sent %s ms after they are scheduled on average", shown(lag))
-	if name == TTFT {
+	if name != E2E && name != "" {
 		role, some := l.role.mean()
 		say(some, "a chunk without text comes %s ms ahead of the first text on average", shown(role))
+	}
+	if name == TTFT {
 		way, some := l.way.mean()
 		say(some, "the answer is on its way for %s ms on average", shown(way))
 	}
 	if name == ITL || name == TPOT || name == UserRate {
 		wait, _ := l.wait.mean()
 		whole, some := l.whole.mean()
-		say(some, "the wait for the first text is %.0f %% of the time to the last", 100*wait/whole)
+		say(some, "the wait for the first text is %s %% of the time to the last", shown(100*wait/whole))
 	}
 	if name == ITL && t.chunks > 0 {
 		say(t.chunked > t.chunks, "%s tokens came in %s chunks, %s in each", analysis.Grouped(t.chunked), analysis.Grouped(t.chunks), shown(float64(t.chunked)/float64(t.chunks)))
@@ -179,7 +181,7 @@ func (s *Sink) facts(name Name) []string {
 // rateFacts are those about a rate of the run.
 func (s *Sink) rateFacts(name Name, results []Result) []string {
 	list := s.failed()
-	var spans []sim.Duration
+	var spans []string
 	var words [][]string
 	for i := range results {
 		for k := range results[i].Rates {
@@ -187,10 +189,11 @@ func (s *Sink) rateFacts(name Name, results []Result) []string {
 			if v.Rate.Name != name || v.Need != "" {
 				continue
 			}
-			at := slices.Index(spans, v.Span)
+			span := shown(v.Span.Seconds())
+			at := slices.Index(spans, span)
 			if at < 0 {
 				at = len(spans)
-				spans, words = append(spans, v.Span), append(words, nil)
+				spans, words = append(spans, span), append(words, nil)
 			}
 			if w := v.Rate.Window.String(); !slices.Contains(words[at], w) {
 				words[at] = append(words[at], w)
@@ -200,8 +203,8 @@ func (s *Sink) rateFacts(name Name, results []Result) []string {
 	if len(spans) < 2 {
 		return list
 	}
-	for i, d := range spans {
-		list = append(list, fmt.Sprintf("%s s from %s", shown(d.Seconds()), strings.Join(words[i], ", or from ")))
+	for i, s := range spans {
+		list = append(list, fmt.Sprintf("%s s from %s", s, strings.Join(words[i], ", or from ")))
 	}
 	return list
 }
@@ -218,7 +221,6 @@ func (s *Sink) failed() []string {
 // estimators are the P99 of one and the same TTFT by the estimators of all dialects.
 func (s *Sink) estimators(results []Result) Reason {
 	r := Reason{About: "percentiles"}
-	p99, _ := analysis.ParsePercentile("99")
 	var x *series
 	for i := range results {
 		d := results[i].Dialect
@@ -230,7 +232,7 @@ func (s *Sink) estimators(results []Result) Reason {
 			x = s.measure(v.Metric.Measure)
 			r.Facts = []string{fmt.Sprintf("P99 of the same %s, %s's TTFT", analysis.Counted(v.Calls, "value"), d.Name)}
 		}
-		q := x.distribution(d.Estimator, []analysis.Percentile{p99}).Quantiles[0].Value
+		q := x.distribution(d.Estimator, []analysis.Percentile{p99()}).Quantiles[0].Value
 		r.Sides = join(r.Sides, q.Milliseconds(), Milliseconds, d.Name, d.Estimator.String())
 	}
 	return r

@@ -36,6 +36,7 @@ func listings() []listing {
 		{"slos", scenario.ListSLOs},
 		{"presets", listPresets},
 		{"formats", listFormats},
+		{"dialects", listDialects},
 		{"keys", scenario.ListKeys},
 	}
 }
@@ -51,7 +52,7 @@ func newList(e env, run func(listOptions) error) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:       "list KIND",
-		Short:     "List what a scenario can name: " + strings.Join(kinds, ", "),
+		Short:     "List what a scenario or a flag can name: " + strings.Join(kinds, ", "),
 		Example:   "  servesim list policies\n  servesim list presets",
 		Args:      arguments(cobra.ExactArgs(1)),
 		ValidArgs: kinds,

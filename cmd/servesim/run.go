@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"servesim/analysis"
+	"servesim/analysis/transcript"
 	"servesim/report"
 	"servesim/scenario"
 	"servesim/sim/observe"
@@ -26,6 +27,7 @@ type runOptions struct {
 	outputEdges string
 	// replications is the number of runs, 0 for one that is printed whole.
 	replications int
+	dialect     dialectFlag
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -44,6 +46,7 @@ The flags for parts of a scenario are short for --set; --set takes any key, in
 full or by its last part, and TOML values: --set max_num_seqs=64.`,
 		Example: `  servesim run
   servesim run --set rate_per_s=4 --set requests=2000 --json
+  servesim run --dialect vllm,llmperf
   servesim run --gpu b200 --print`,
 		Args: arguments(cobra.MatchAll(looseLimits, cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,6 +72,7 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
 	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
 	f.IntVar(&o.replications, "replications", 0, "simulate `N` times, under the scenario's seed and those after it, and print each figure of all with its interval")
+	o.dialect.bind(f)
 	return cmd
 }
 
@@ -76,12 +80,12 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "output-edges"} {
+	for _, name := range []string{"records", "output-edges", "dialect"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "records", "percentiles", "output-edges", "replications"} {
+	for _, name := range []string{"json", "records", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -112,6 +116,9 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if asked.OutputEdges, err = outputEdges(o.outputEdges); err != nil {
 		return err
 	}
+	if err := o.dialect.begin(transcript.Everything(), asked.Percentiles, p.SLO); err != nil {
+		return err
+	}
 	r, err := o.simulate(ctx, p, asked)
 	if err != nil {
 		return err
@@ -125,16 +132,37 @@ func runRun(ctx context.Context, o *runOptions) error {
 // write prints what came of a run.
 func (o *runOptions) write(r *scenario.Result) error {
 	if o.json {
-		return report.JSON(o.env.stdout, r.Report, report.Member{Key: "input", Value: r.Input()})
+		more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
+		return report.JSON(o.env.stdout, r.Report, more...)
 	}
 	if _, err := io.WriteString(o.env.stdout, linesOf(r.Facts()).folded(0)+"\n"); err != nil {
 		return err
 	}
-	return report.Text(o.env.stdout, r.Report)
+	if err := report.Text(o.env.stdout, r.Report); err != nil {
+		return err
+	}
+	return o.dialect.text(o.env.stdout)
 }
 
-// simulate runs p and writes its records if they were asked for.
+// simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
+	calls, err := o.dialect.transcriber(p)
+	if err != nil {
+		return nil, err
+	}
+	if calls == nil {
+		return o.record(ctx, p, asked)
+	}
+	asked.Sinks = []observe.Sink{calls}
+	r, err := o.record(ctx, p, asked)
+	if err != nil {
+		return nil, err
+	}
+	return r, calls.Close()
+}
+
+// record runs p and writes its records if they were asked for.
+func (o *runOptions) record(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
 	if o.records == "" {
 		return simulate(ctx, o.env, p, asked)
 	}
@@ -150,7 +178,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 	if err != nil {
 		return nil, err
 	}
-	asked.Sinks = []observe.Sink{w}
+	asked.Sinks = append(asked.Sinks, w)
 	r, err := simulate(ctx, o.env, p, asked)
 	if err != nil {
 		return nil, err
