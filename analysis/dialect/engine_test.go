@@ -92,7 +92,7 @@ func observed(t *rapid.T, c engine.Config, ds []*dialect.Dialect, o dialect.Opti
 
 // options are percentiles and limits that a law is tried with.
 func options(t *rapid.T) dialect.Options {
-	slo, err := analysis.ParseSLO("ttft:20 tpot:3.5 e2el:100 maxgap:9")
+	slo, err := analysis.ParseSLO("ttft <= 20ms, tpot < 3.5ms, e2e <= 60ms for outputs below 10 tokens, max_gap <= 9ms for outputs over 4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"servesim/analysis"
-	"servesim/sim"
 	"servesim/sim/observe"
 )
 
@@ -122,6 +121,9 @@ func p99() analysis.Percentile {
 
 // option spells the limits as the tool takes them.
 func (g *Goodput) option(l limits) string {
+	if g.Scopes {
+		return fmt.Sprintf(g.Form, analysis.Goodput(l.given))
+	}
 	var parts []string
 	for i, k := range l.keys {
 		parts = append(parts, fmt.Sprintf(k.Form, plain(k.Unit.Of(l.given[i].Max))))

@@ -28,7 +28,7 @@ func TestThreeRequestsGoodput(t *testing.T) {
 		{"inference-perf", 1, 2, "0.833", "report.goodput.constraints: {ttft: 0.6, tpot: 0.01}"},
 		{"distserve", 2, 2, "0.909", "ttft <= 0.6, tpot <= 0.01"},
 		{"blis", 2, 3, "0.909", "--slo-ttft default=600ms --slo-itl default=10ms"},
-		{"servesim", 2, 3, "0.909", `--set slo.goodput="ttft:600 tpot:10"`},
+		{"servesim", 2, 3, "0.909", "--set slo.goodput='ttft <= 600ms, tpot <= 10ms'"},
 	} {
 		g := measured(t, c.dialect, three(), Options{Goodput: limits.Goodput}, nil).Goodput
 		if g == nil || g.Need != "" || g.Good != c.good || g.Of != c.of || g.Option != c.option || fmt.Sprintf("%.3f", g.PerSecond) != c.rate {

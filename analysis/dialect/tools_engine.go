@@ -27,7 +27,7 @@ func servesim() *Dialect {
 		Percentiles: "50,90,99", DDoF: -1, Empty: OmittedEmpty,
 		Goodput: Goodput{
 			Rule: Joint, AbsentGood: true, Scopes: true, Of: Every, Window: Calls,
-			Form: "--set slo.goodput=\"%s\"", Sep: " ", Prints: PrintsRate | PrintsShare,
+			Form: "--set slo.goodput='%s'", Sep: " ", Prints: PrintsRate | PrintsShare,
 			Keys: []GoodKey{
 				{Objective: analysis.TTFT, Form: "ttft:%s", Unit: Milliseconds, Measure: r.wait()},
 				{Objective: analysis.TPOT, Form: "tpot:%s", Unit: Milliseconds, Measure: tpot},
