@@ -27,7 +27,7 @@ type runOptions struct {
 	outputEdges string
 	// replications is the number of runs, 0 for one that is printed whole.
 	replications int
-	dialect     dialectFlag
+	dialect      dialectFlag
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
