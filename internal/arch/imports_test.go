@@ -31,6 +31,7 @@ func may() map[string][]string {
 		"internal/arch":       {},
 		"analysis":            {"sim", "sim/observe", "internal/strict", "internal/portable", "slo"},
 		"analysis/export":     {"analysis/transcript", "sim", "sim/observe", "sim/workload", "internal/exact", "internal/infile", "internal/jsonread"},
+		"analysis/blame":      {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
 		"report":              {"analysis", "analysis/dialect", "sim", "sim/observe"},

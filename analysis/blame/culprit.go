@@ -1,0 +1,149 @@
+package blame
+
+import (
+	"math/bits"
+	"slices"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// Culprit is a request whose prompt cost others time.
+type Culprit struct {
+	ID     int64
+	Prompt int32
+	// Decode is the time that it cost others between their tokens: by making
+	// steps longer (DecodeSlowed) and by steps that made them none (Stalled).
+	Decode sim.Duration
+	// Wait is the time that it cost others before their first token, or while they
+	// came back from a preemption (Behind and PrefillSlowed).
+	Wait sim.Duration
+}
+
+// Length is the prompts of a range of lengths, and what they cost others.
+type Length struct {
+	// From and Below bound the prompts' lengths in tokens: From ≤ length < Below.
+	From, Below int64
+	// Prompts is the number of requests with such prompts, computed in part at
+	// least; Culprits of those that cost somebody time between tokens.
+	Prompts, Culprits int64
+	// Decode and Wait are shares, from 0 to 1, of the time that all prompts cost
+	// others.
+	Decode, Wait float64
+}
+
+// owner is a request whose chunks are in a timeline.
+type owner struct {
+	Culprit
+	chunks int32 // still there
+}
+
+// class is what the prompts of a range of lengths, a power of two wide, cost.
+type class struct {
+	prompts, culprits int64
+	decode, wait      wide
+}
+
+// book adds up what prompts cost others.
+type book struct {
+	owners  []owner
+	unused  []int32
+	top     []Culprit // most Decode first
+	most    int       // length of top, at most
+	classes [33]class
+	decode  wide
+	wait    wide
+}
+
+// adopt makes the request r the owner of c, and returns it as an owner: o, or a
+// new one if that is nobody.
+func (b *book) adopt(o int32, r *observe.Request, c *chunk) int32 {
+	if o == nobody {
+		if n := len(b.unused); n > 0 {
+			o, b.unused = b.unused[n-1], b.unused[:n-1]
+		} else {
+			o = int32(len(b.owners))
+			b.owners = append(b.owners, owner{})
+		}
+		b.owners[o] = owner{Culprit: Culprit{ID: r.ID, Prompt: r.Prompt}}
+		b.classes[classOf(r.Prompt)].prompts++
+	}
+	b.owners[o].chunks++
+	c.owner = o
+	return o
+}
+
+// classOf returns the place in classes of a prompt's length.
+func classOf(prompt int32) int { return bits.Len32(uint32(max(0, prompt))) }
+
+// settle charges what c, which leaves the timeline, cost others to its owner. A
+// chunk without one is of a request that had left before the step.
+func (b *book) settle(c *chunk) {
+	if c.owner == nobody {
+		length := c.start + c.tokens // or more
+		b.offer(Culprit{ID: c.id, Prompt: length, Decode: c.decode, Wait: c.wait}, classOf(length))
+		return
+	}
+	o := &b.owners[c.owner]
+	o.Decode += c.decode
+	o.Wait += c.wait
+	if o.chunks--; o.chunks == 0 {
+		b.offer(o.Culprit, classOf(o.Prompt))
+		b.unused = append(b.unused, c.owner)
+	}
+}
+
+// offer counts what u cost, and keeps it if it is among the most costly.
+func (b *book) offer(u Culprit, in int) {
+	k := &b.classes[in]
+	k.decode.add(u.Decode, 1)
+	k.wait.add(u.Wait, 1)
+	b.decode.add(u.Decode, 1)
+	b.wait.add(u.Wait, 1)
+	if u.Decode == 0 {
+		return
+	}
+	k.culprits++
+	i, _ := slices.BinarySearchFunc(b.top, u, compareCulprits)
+	if i == b.most {
+		return
+	}
+	if len(b.top) == b.most {
+		b.top = b.top[:b.most-1]
+	}
+	b.top = slices.Insert(b.top, i, u)
+}
+
+// compareCulprits orders the most costly first.
+func compareCulprits(a, b Culprit) int {
+	switch {
+	case a.Decode != b.Decode && a.Decode > b.Decode, a.Decode == b.Decode && a.ID < b.ID:
+		return -1
+	case a.Decode == b.Decode && a.ID == b.ID:
+		return 0
+	}
+	return 1
+}
+
+// lengths returns the classes that have prompts.
+func (b *book) lengths() []Length {
+	var list []Length
+	for i := range b.classes {
+		k := &b.classes[i]
+		if k.prompts+k.culprits == 0 {
+			continue
+		}
+		l := Length{Below: 1 << i, Prompts: k.prompts, Culprits: k.culprits, Decode: share(k.decode, b.decode), Wait: share(k.wait, b.wait)}
+		l.From = l.Below / 2
+		list = append(list, l)
+	}
+	return list
+}
+
+// share returns a as a share of all, 0 if that is 0.
+func share(a, all wide) float64 {
+	if all == (wide{}) {
+		return 0
+	}
+	return a.float() / all.float()
+}

@@ -1,0 +1,77 @@
+package blame
+
+import (
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// serve charges the time from the first step that computed anything for the
+// request to its end.
+func (y *tally) serve() {
+	r := y.r
+	w := walk{tally: y, at: r.Scheduled, owner: nobody}
+	if r.Preemptions > 0 || r.First == observe.Never || y.tell != nil {
+		w.to(r.End)
+		return
+	}
+	w.to(r.First)
+	if !y.steady(w.entry) {
+		w.to(r.End)
+		return
+	}
+	w.at, w.found, w.decoding, w.made = r.Last, false, true, len(r.Made)
+	w.to(r.End)
+}
+
+// steady charges the time from First to Last if each step between them that
+// decoded made a token of the request, and tells whether that is so. Entry i is
+// the one after First.
+func (y *tally) steady(i int) bool {
+	t, r := y.t, y.r
+	if r.Output == 1 {
+		return true
+	}
+	j := t.at(r.Last - 1)
+	a, b := t.until(i-1, r.First), t.until(j, r.Last)
+	if b.decodes-a.decodes != int64(r.Output)-1 {
+		return false
+	}
+	y.into = &y.life.AfterFirst
+	y.span(y.into, &a, &b, r.Last.Sub(r.First))
+	if y.book != nil && i <= j {
+		t.entries[i].decoding++
+		t.difference(j+1).decoding--
+	}
+	y.longest(i)
+	return true
+}
+
+// span charges the steps between two sums, all of which but those that decode
+// nothing made a token, and what of d they leave.
+func (y *tally) span(into *Parts, a, b *sums, d sim.Duration) {
+	into[Decode] += b.base - a.base
+	into[DecodeSlowed] += b.slowed - a.slowed
+	into[Stalled] += b.stalled - a.stalled
+	into[Idle] += d - (b.total - a.total)
+}
+
+// longest charges the longest gap of a request that is steady from entry i on.
+func (y *tally) longest(i int) {
+	t, r := y.t, y.r
+	for t.entries[i].decodes == 0 {
+		i++
+	}
+	e := &t.entries[i]
+	end := e.start.Add(e.first)
+	gap, a, b := end.Sub(r.First), t.until(i-1, r.First), e.after(1)
+	if gap < r.MaxGap {
+		var serial int64
+		serial, gap = t.gaps.since(e.serial)
+		e = &t.entries[t.find(serial)]
+		n := serial - e.serial + 1
+		b = e.after(n)
+		begin := e.start.Add(e.lasts(n) - gap)
+		a = t.until(t.at(begin), begin)
+	}
+	y.span(&y.life.Gap, &a, &b, gap)
+}

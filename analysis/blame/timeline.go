@@ -1,0 +1,245 @@
+package blame
+
+import (
+	"sort"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// waits is the number of causes of waiting in the queue that the sums tell apart.
+const waits = 6
+
+// waitCauses returns these causes.
+func waitCauses() [waits]Cause { return [...]Cause{Slots, Blocks, Budget, Behind, Order, Idle} }
+
+// waitOf returns the place in waitCauses of what a step that held the queue for
+// the given reason is charged to.
+func waitOf(why observe.Held, prompts bool) int {
+	switch {
+	case why == observe.HeldSlots:
+		return 0
+	case why == observe.HeldBlocks:
+		return 1
+	case why == observe.HeldBudget && !prompts:
+		return 2
+	case why == observe.HeldBudget || why == observe.HeldPartial && prompts:
+		return 3
+	case why == observe.HeldPartial || why == observe.HeldOrder:
+		return 4
+	}
+	return 5
+}
+
+// sums adds up steps.
+type sums struct {
+	total   sim.Duration        // durations
+	decodes int64               // steps that decode
+	base    sim.Duration        // what those would have lasted without prompts
+	slowed  sim.Duration        // and how much longer they did
+	stalled sim.Duration        // durations of the steps that decode nothing
+	wait    [waits]sim.Duration // durations by what they held the queue for
+}
+
+// entry is a run of steps in a timeline.
+type entry struct {
+	serial, steps    int64
+	start, end       sim.Time
+	first, inc, base sim.Duration
+	tokens           int64 // of its chunks
+	chunk            int64 // number of its first chunk among those of the timeline
+	chunks           int32
+	decodes          int32
+	preempted        bool
+	wait             int8 // place in waitCauses
+	before           sums // of all entries ahead of it
+	// Differences, entry by entry, of the number of requests that were decoding,
+	// and that were queued, while it went by.
+	decoding, queued int32
+}
+
+// lasts returns how long the first n steps last.
+func (e *entry) lasts(n int64) sim.Duration {
+	k := sim.Duration(n)
+	return k*e.first + e.inc*(k*(k-1)/2)
+}
+
+// after returns the sums after n of its steps.
+func (e *entry) after(n int64) sums {
+	s := e.before
+	if n == 0 {
+		return s
+	}
+	d := e.lasts(n)
+	s.total += d
+	s.wait[e.wait] += d
+	if e.decodes == 0 {
+		s.stalled += d
+		return s
+	}
+	s.decodes += n
+	if e.chunks == 0 {
+		s.base += d
+		return s
+	}
+	s.base += e.base
+	s.slowed += d - e.base
+	return s
+}
+
+// done returns how many of its steps have ended by t, which is not before its start.
+func (e *entry) done(t sim.Time) int64 {
+	if t >= e.end {
+		return e.steps
+	}
+	if e.steps == 1 {
+		return 0
+	}
+	d := t.Sub(e.start)
+	return int64(sort.Search(int(e.steps), func(i int) bool { return e.lasts(int64(i)+1) > d }))
+}
+
+// chunk is a prompt's part of a step, and what it cost others.
+type chunk struct {
+	id           int64
+	start        int32
+	tokens       int32
+	ghost        bool
+	owner        int32 // of culprits, or nobody
+	decode, wait sim.Duration
+}
+
+// nobody is no owner.
+const nobody = -1
+
+// timeline is the steps of one replica that some request may still ask about.
+type timeline struct {
+	entries []entry
+	head    int // entries[:head] are forgotten
+	chunks  []chunk
+	gone    int64 // chunks forgotten before chunks[0]
+	sums    sums  // of all entries
+	next    int64 // serial to come
+	any     bool
+
+	decoding, queued int32 // sums of the differences of the forgotten entries
+	later            entry // has the differences of the entry to come
+
+	lastDecode sim.Time     // end of the latest step that decoded
+	regular    sim.Duration // from the one before to the first of the latest run
+	gaps       maxima
+	pending    []observe.Request // ended in a step that is not here yet
+}
+
+// end returns the end of the latest step, or observe.Never.
+func (t *timeline) end() sim.Time {
+	if !t.any {
+		return observe.Never
+	}
+	return t.entries[len(t.entries)-1].end
+}
+
+// chunksOf returns the chunks of e.
+func (t *timeline) chunksOf(e *entry) []chunk {
+	i := e.chunk - t.gone
+	return t.chunks[i : i+int64(e.chunks)]
+}
+
+// at returns the index of the last entry that begins at or before instant x, or
+// head - 1.
+func (t *timeline) at(x sim.Time) int {
+	lo, hi := t.head, len(t.entries) // entries[lo-1] begins at or before x, entries[hi] later
+	for step := 1; hi > lo; step *= 2 {
+		i := max(hi-step, lo)
+		if t.entries[i].start <= x {
+			lo = i + 1
+			break
+		}
+		hi = i
+	}
+	for lo < hi {
+		if m := int(uint(lo+hi) / 2); t.entries[m].start <= x {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo - 1
+}
+
+// push appends a run of steps.
+func (t *timeline) push(r *observe.StepRun) {
+	e := entry{
+		serial: r.Serial, steps: r.Steps, start: r.Start, end: r.Start.Add(r.Duration()),
+		first: r.First, inc: r.Inc, base: r.Base, chunk: t.gone + int64(len(t.chunks)), chunks: int32(len(r.Chunks)),
+		decodes: r.Decodes, preempted: r.Preempted > 0, before: t.sums,
+		decoding: t.later.decoding, queued: t.later.queued,
+	}
+	t.later = entry{}
+	e.wait = int8(waitOf(r.Held, e.chunks > 0))
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
+		e.tokens += int64(c.Tokens)
+		t.chunks = append(t.chunks, chunk{id: c.ID, start: c.Start, tokens: c.Tokens, ghost: c.Ghost, owner: nobody})
+	}
+	own := t.chunks[len(t.chunks)-len(r.Chunks):]
+	for i := 1; i < len(own); i++ { // their order in records has no meaning
+		for j := i; j > 0 && own[j].id < own[j-1].id; j-- {
+			own[j], own[j-1] = own[j-1], own[j]
+		}
+	}
+	if e.decodes > 0 {
+		t.regularGaps(&e)
+		t.lastDecode = e.end
+	}
+	t.sums = e.after(e.steps)
+	t.entries = append(t.entries, e)
+	t.next, t.any = r.Serial+r.Steps, true
+}
+
+// regularGaps takes in the gaps, between e and the step before that decoded, of
+// those who got a token in both.
+func (t *timeline) regularGaps(e *entry) {
+	if t.lastDecode != observe.Never {
+		t.regular = e.start.Add(e.first).Sub(t.lastDecode)
+		t.gaps.push(e.serial, t.regular)
+	}
+	if e.steps > 2 && e.inc < 0 {
+		t.gaps.push(e.serial+1, e.first+e.inc)
+	}
+	if e.steps > 1 {
+		t.gaps.push(e.serial+e.steps-1, e.first+e.inc*sim.Duration(e.steps-1))
+	}
+}
+
+// maxima answers which was the longest regular gap since a given step. It keeps
+// only gaps that no later one reaches.
+type maxima struct {
+	at  []int64
+	gap []sim.Duration
+}
+
+func (m *maxima) push(at int64, gap sim.Duration) {
+	n := len(m.at)
+	for n > 0 && m.gap[n-1] <= gap {
+		n--
+	}
+	m.at, m.gap = append(m.at[:n], at), append(m.gap[:n], gap)
+}
+
+// since returns the longest gap that ended with a step after serial, and that step.
+func (m *maxima) since(serial int64) (at int64, gap sim.Duration) {
+	i := sort.Search(len(m.at), func(i int) bool { return m.at[i] > serial })
+	if i == len(m.at) {
+		return 0, 0
+	}
+	return m.at[i], m.gap[i]
+}
+
+// forget drops the gaps of steps before serial.
+func (m *maxima) forget(serial int64) {
+	i := sort.Search(len(m.at), func(i int) bool { return m.at[i] >= serial })
+	if 2*i > len(m.at) {
+		m.at, m.gap = append(m.at[:0], m.at[i:]...), append(m.gap[:0], m.gap[i:]...)
+	}
+}

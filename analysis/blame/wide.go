@@ -1,0 +1,45 @@
+package blame
+
+import (
+	"math/bits"
+
+	"servesim/sim"
+)
+
+// wide is a sum of durations that are not negative: those of ten million
+// requests exceed 64 bits.
+type wide struct{ hi, lo uint64 }
+
+// add adds n times d.
+func (w *wide) add(d sim.Duration, n int64) {
+	hi, lo := bits.Mul64(uint64(d), uint64(n))
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, lo, 0)
+	w.hi += hi + carry
+}
+
+// plus adds v.
+func (w *wide) plus(v wide) {
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, v.lo, 0)
+	w.hi += v.hi + carry
+}
+
+// over returns the n-th part, rounded down.
+func (w wide) over(n int64) sim.Duration {
+	if n <= 0 {
+		return 0
+	}
+	q, _ := bits.Div64(w.hi%uint64(n), w.lo, uint64(n))
+	return sim.Duration(q)
+}
+
+// float returns about w.
+func (w wide) float() float64 { return float64(float64(w.hi)*(1<<64)) + float64(w.lo) }
+
+// portion returns d·n/of, rounded down; n is at most of, which is above 0.
+func portion(d sim.Duration, n, of int64) sim.Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(n))
+	q, _ := bits.Div64(hi, lo, uint64(of))
+	return sim.Duration(q)
+}

@@ -1,0 +1,197 @@
+package stepwise
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"servesim/analysis/blame"
+	"servesim/sim"
+	"servesim/sim/engine"
+	"servesim/sim/observe"
+)
+
+// lived is a life that a test keeps.
+type lived struct {
+	ID                       int64
+	ToFirst, AfterFirst, Gap blame.Parts
+	Costs                    []blame.Cost
+	sent, end                sim.Time
+}
+
+// busy is a Sink that keeps when steps ran.
+type busy struct{ from, to []sim.Time }
+
+func (*busy) Request(*observe.Request) error { return nil }
+
+func (b *busy) Step(s *observe.StepRun) error {
+	b.from, b.to = append(b.from, s.Start), append(b.to, s.Start.Add(s.Duration()))
+	return nil
+}
+
+// idle returns for how long from one instant to another no step ran.
+func (b *busy) idle(from, to sim.Time) sim.Duration {
+	idle := to.Sub(from)
+	for i := range b.from {
+		idle -= max(0, min(to, b.to[i]).Sub(max(from, b.from[i])))
+	}
+	return idle
+}
+
+// lives is the lives of a run and what was reported.
+type lives struct {
+	list   []lived
+	report *blame.Report
+}
+
+// charge runs c through run and checks every life.
+func charge(c engine.Config, run func(engine.Config) error) (*lives, error) {
+	l := &lives{}
+	b := blame.New(blame.Options{Top: 1000, Each: func(x *blame.Life) error {
+		costs, err := lifeLaws(x)
+		if err != nil {
+			return fmt.Errorf("request %d: %w\n%+v\n%+v", x.Request.ID, err, *x.Request, *x)
+		}
+		l.list = append(l.list, lived{x.Request.ID, x.ToFirst, x.AfterFirst, x.Gap, costs, x.Request.Sent, x.Request.End})
+		return nil
+	}})
+	steps := &busy{}
+	c.Sink, c.Detail = observe.Tee{steps, b}, true
+	if err := run(c); err != nil {
+		return nil, err
+	}
+	var err error
+	l.report, err = b.Report()
+	for _, x := range l.list {
+		parts := x.ToFirst
+		if idle := parts[blame.Idle] + x.AfterFirst[blame.Idle]; err == nil && x.sent != observe.Never && idle != steps.idle(x.sent, x.end) {
+			err = fmt.Errorf("request %d: idle for %v; no step ran for %v", x.ID, idle, steps.idle(x.sent, x.end))
+		}
+	}
+	slices.SortFunc(l.list, func(a, b lived) int { return int(a.ID - b.ID) })
+	return l, err
+}
+
+// lifeLaws checks that the parts of a life sum to what the client saw, and that
+// its story says the same.
+func lifeLaws(l *blame.Life) ([]blame.Cost, error) {
+	r := l.Request
+	first, total := r.First, r.End.Sub(r.Arrival)
+	if first == observe.Never {
+		first = r.End
+	}
+	if r.Outcome == observe.Completed {
+		total += r.Response
+	}
+	parts := l.Parts()
+	for c, d := range parts {
+		if d < 0 {
+			return nil, fmt.Errorf("%v took %v", blame.Cause(c), d)
+		}
+	}
+	if got, want := l.ToFirst.Sum(), first.Sub(r.Arrival); got != want {
+		return nil, fmt.Errorf("parts to the first token sum to %v, not %v", got, want)
+	}
+	if got := parts.Sum(); got != total {
+		return nil, fmt.Errorf("parts sum to %v, not %v", got, total)
+	}
+	if got := l.Gap.Sum(); r.Outcome == observe.Completed && got != r.MaxGap {
+		return nil, fmt.Errorf("the longest gap's parts sum to %v, not %v", got, r.MaxGap)
+	}
+	if r.Outcome == observe.Completed && (parts[blame.Redo] > 0) != (r.Recomputed > 0) {
+		return nil, fmt.Errorf("%d tokens were computed again, in %v", r.Recomputed, parts[blame.Redo])
+	}
+	return storyLaws(l, &parts)
+}
+
+// storyLaws checks the story of l, whose parts are given.
+func storyLaws(l *blame.Life, parts *blame.Parts) ([]blame.Cost, error) {
+	pieces, costs := l.Tell()
+	var told, named blame.Parts
+	at := l.Request.Arrival
+	for _, p := range pieces {
+		if p.Start != at {
+			return nil, fmt.Errorf("a piece begins at %v, not %v: %+v", p.Start, at, pieces)
+		}
+		at = at.Add(p.Lasts)
+		told[p.Cause] += p.Lasts
+	}
+	for _, c := range costs {
+		if c.ID == l.Request.ID || c.Time <= 0 {
+			return nil, fmt.Errorf("it cost itself %+v", c)
+		}
+		named[c.Cause] += c.Time
+	}
+	if told != *parts {
+		return nil, fmt.Errorf("the story differs:\n%v", cmp.Diff(*parts, told))
+	}
+	for c := range named {
+		if want := told[c]; blame.Cause(c).Named() && named[c] != want || !blame.Cause(c).Named() && named[c] != 0 {
+			return nil, fmt.Errorf("prompts are charged %v for %v, of %v", named[c], blame.Cause(c), want)
+		}
+	}
+	return costs, nil
+}
+
+// runLaws checks what was reported of all the lives.
+func (l *lives) runLaws() error {
+	var decode, wait sim.Duration
+	cost := map[int64]sim.Duration{}
+	for _, x := range l.list {
+		parts := x.ToFirst
+		for c := range parts {
+			parts[c] += x.AfterFirst[c]
+		}
+		decode += parts[blame.DecodeSlowed] + parts[blame.Stalled]
+		wait += parts[blame.Behind] + parts[blame.PrefillSlowed]
+		for _, c := range x.Costs {
+			if c.Cause == blame.DecodeSlowed || c.Cause == blame.Stalled {
+				cost[c.ID] += c.Time
+			}
+		}
+	}
+	r := l.report
+	if n := sim.Duration(len(l.list)); n > 0 && (r.Decode != decode/n || r.Wait != wait/n) {
+		return fmt.Errorf("culprits cost others %v and %v a request; the others say %v and %v", r.Decode, r.Wait, decode/n, wait/n)
+	}
+	for _, c := range r.Top {
+		cost[c.ID] -= c.Decode
+	}
+	for id, left := range cost {
+		if left != 0 {
+			return fmt.Errorf("request %d cost others %v more than it is charged", id, left)
+		}
+	}
+	for _, b := range r.Bands {
+		for _, band := range []blame.Band{b.All, b.Middle, b.Tail} {
+			if band.Parts.Sum() != band.Mean || band.Count > 0 && (band.Mean < band.Low || band.Mean > band.High) {
+				return fmt.Errorf("%v: %+v", b.Metric, band)
+			}
+		}
+	}
+	return nil
+}
+
+func TestBlameSumsAndEnginesAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		newConfig := anyConfig(t)
+		fast, err := charge(newConfig(), func(c engine.Config) error { return engine.Run(context.Background(), c) })
+		if err != nil {
+			t.Fatal("fast: ", err)
+		}
+		slow, err := charge(newConfig(), Run)
+		if err != nil {
+			t.Fatal("slow: ", err)
+		}
+		if d := cmp.Diff(slow, fast, cmp.AllowUnexported(lives{}, lived{})); d != "" {
+			t.Fatalf("(-slow +fast):\n%s", d)
+		}
+		if err := fast.runLaws(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
