@@ -26,6 +26,9 @@ const (
 // String returns the name of m.
 func (m Metric) String() string { return [...]string{"TTFT", "TPOT", "worst gap", "E2E"}[m] }
 
+// Key returns the name of m in programs' terms.
+func (m Metric) Key() string { return key(m.String()) }
+
 // subBits is the number of bits after the first that decide the bucket of a
 // value: a bucket is at most a 256th of its values wide.
 const subBits = 8

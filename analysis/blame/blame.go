@@ -27,7 +27,8 @@ type Blame struct {
 	bands     [metrics]scale
 	gaps      gapScale
 	requests  int64 // of all outcomes
-	life      Life
+	life      Life  // scratch
+	tally     tally // scratch
 }
 
 // New returns a Blame that has seen nothing.
@@ -142,7 +143,8 @@ func (b *Blame) clear(t *timeline, by sim.Time) error {
 func (b *Blame) settle(t *timeline, r *observe.Request) error {
 	l := &b.life
 	*l = Life{Request: r, timeline: t}
-	y := tally{t: t, r: r, life: l, book: &b.book}
+	y := &b.tally
+	y.t, y.r, y.life, y.into, y.gap, y.book = t, r, l, nil, nil, &b.book
 	y.run()
 	b.count(l)
 	if b.options.Each != nil {

@@ -1,6 +1,10 @@
 package blame
 
-import "servesim/sim"
+import (
+	"strings"
+
+	"servesim/sim"
+)
 
 // Cause is what a part of a request's latency was spent on.
 type Cause uint8
@@ -68,6 +72,15 @@ func (c Cause) String() string {
 		return names[c]
 	}
 	return "unknown"
+}
+
+// Key returns the name of c in programs' terms: lower case, words joined by
+// underscores.
+func (c Cause) Key() string { return key(c.String()) }
+
+// key returns a name in programs' terms.
+func key(name string) string {
+	return strings.NewReplacer(" ", "_", "'", "").Replace(strings.ToLower(name))
 }
 
 // Named tells that time charged to c is charged to certain prompts.

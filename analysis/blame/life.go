@@ -14,7 +14,8 @@ type Life struct {
 	ToFirst Parts
 	// AfterFirst is what follows. NetworkResponse is that of a completed request.
 	AfterFirst Parts
-	// Gap is its longest gap between two tokens, which sums to Request.MaxGap.
+	// Gap is the longest gap between two tokens of a completed request, the latest
+	// of those as long. It sums to Request.MaxGap.
 	Gap Parts
 
 	timeline *timeline
@@ -36,6 +37,7 @@ type tally struct {
 	gap  *Parts // of the gap under way, if the walk follows gaps
 	book *book  // nil if prompts are not to be charged
 	tell *story // nil if nobody asks for each piece
+	walk walk   // scratch
 }
 
 // charge charges d, from the instant at on, to c.
@@ -113,7 +115,10 @@ func (y *tally) run() {
 	}
 	if r.Outcome == observe.Completed {
 		y.into = &y.life.AfterFirst
+		y.gap = nil
 		y.charge(NetworkResponse, r.End, r.Response)
+	} else {
+		y.life.Gap = Parts{}
 	}
 }
 

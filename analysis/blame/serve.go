@@ -9,7 +9,8 @@ import (
 // request to its end.
 func (y *tally) serve() {
 	r := y.r
-	w := walk{tally: y, at: r.Scheduled, owner: nobody}
+	w := &y.walk
+	*w = walk{tally: y, at: r.Scheduled, owner: nobody}
 	if r.Preemptions > 0 || r.First == observe.Never || y.tell != nil {
 		w.to(r.End)
 		return
@@ -42,7 +43,9 @@ func (y *tally) steady(i int) bool {
 		t.entries[i].decoding++
 		t.difference(j+1).decoding--
 	}
-	y.longest(i)
+	if r.Outcome == observe.Completed { // whose last token is of the latest step
+		y.longest(i)
+	}
 	return true
 }
 
@@ -57,16 +60,15 @@ func (y *tally) span(into *Parts, a, b *sums, d sim.Duration) {
 
 // longest charges the longest gap of a request that is steady from entry i on.
 func (y *tally) longest(i int) {
-	t, r := y.t, y.r
+	t := y.t
 	for t.entries[i].decodes == 0 {
 		i++
 	}
 	e := &t.entries[i]
 	end := e.start.Add(e.first)
-	gap, a, b := end.Sub(r.First), t.until(i-1, r.First), e.after(1)
-	if gap < r.MaxGap {
-		var serial int64
-		serial, gap = t.gaps.since(e.serial)
+	gap, a, b := end.Sub(y.r.First), t.until(i-1, y.r.First), e.after(1)
+	if serial, later := t.gaps.since(e.serial); later >= gap {
+		gap = later
 		e = &t.entries[t.find(serial)]
 		n := serial - e.serial + 1
 		b = e.after(n)

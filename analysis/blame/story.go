@@ -51,7 +51,7 @@ func (s *story) culprit(id int64, c Cause, d sim.Duration) {
 func (l *Life) Tell() ([]Piece, []Cost) {
 	s := &story{costs: map[Cost]sim.Duration{}}
 	again := Life{Request: l.Request}
-	y := tally{t: l.timeline, r: l.Request, life: &again, tell: s}
+	y := &tally{t: l.timeline, r: l.Request, life: &again, tell: s}
 	y.run()
 	var costs []Cost
 	for k, d := range s.costs {

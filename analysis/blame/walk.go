@@ -164,7 +164,7 @@ func (w *walk) decode(e *entry, n, steps int64, end sim.Time) {
 
 // token ends a gap, if there was a token before, and begins the next.
 func (w *walk) token() {
-	if w.gap != nil && w.now.Sum() > w.life.Gap.Sum() {
+	if w.gap != nil && w.now.Sum() >= w.life.Gap.Sum() {
 		w.life.Gap = w.now
 	}
 	w.now, w.gap = Parts{}, &w.now

@@ -23,6 +23,7 @@ type runOptions struct {
 	json        bool
 	print       bool
 	records     string
+	why         why
 	percentiles string
 	outputEdges string
 	// replications is the number of runs, 0 for one that is printed whole.
@@ -65,6 +66,7 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 		ValidArgsFunction: completeTOML,
 	}
 	o.scenario.bind(cmd)
+	o.why.bind(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, lossless")
 	f.BoolVar(&o.print, "print", false, "print the scenario with every default written out, and don't run it")
@@ -80,12 +82,12 @@ full or by its last part, and TOML values: --set max_num_seqs=64.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "output-edges", "dialect"} {
+	for _, name := range []string{"records", "output-edges", "dialect", "blame", "explain"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "records", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "records", "blame", "explain", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -123,6 +125,9 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.why.missing(); err != nil {
+		return err
+	}
 	if err := o.write(r); err != nil {
 		return err
 	}
@@ -133,7 +138,11 @@ func runRun(ctx context.Context, o *runOptions) error {
 func (o *runOptions) write(r *scenario.Result) error {
 	if o.json {
 		more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
-		return report.JSON(o.env.stdout, r.Report, more...)
+		answers, err := o.why.members()
+		if err != nil {
+			return err
+		}
+		return report.JSON(o.env.stdout, r.Report, append(more, answers...)...)
 	}
 	if _, err := io.WriteString(o.env.stdout, linesOf(r.Facts()).folded(0)+"\n"); err != nil {
 		return err
@@ -141,11 +150,15 @@ func (o *runOptions) write(r *scenario.Result) error {
 	if err := report.Text(o.env.stdout, r.Report); err != nil {
 		return err
 	}
-	return o.dialect.text(o.env.stdout)
+	if err := o.dialect.text(o.env.stdout); err != nil {
+		return err
+	}
+	return o.why.write(o.env, len(r.Report.Warnings) == 0 && o.dialect.list == "")
 }
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
+	asked.Sinks = append(asked.Sinks, o.why.sinks()...)
 	calls, err := o.dialect.transcriber(p)
 	if err != nil {
 		return nil, err
@@ -153,7 +166,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 	if calls == nil {
 		return o.record(ctx, p, asked)
 	}
-	asked.Sinks = []observe.Sink{calls}
+	asked.Sinks = append(asked.Sinks, calls)
 	r, err := o.record(ctx, p, asked)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func may() map[string][]string {
 		"analysis/blame":      {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
-		"report":              {"analysis", "analysis/dialect", "sim", "sim/observe"},
+		"report":              {"analysis", "analysis/dialect", "sim", "sim/observe", "analysis/blame"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},

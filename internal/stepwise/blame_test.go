@@ -51,7 +51,7 @@ type lives struct {
 // charge runs c through run and checks every life.
 func charge(c engine.Config, run func(engine.Config) error) (*lives, error) {
 	l := &lives{}
-	b := blame.New(blame.Options{Top: 1000, Each: func(x *blame.Life) error {
+	b := blame.New(blame.Options{Top: 1 << 20, Each: func(x *blame.Life) error {
 		costs, err := lifeLaws(x)
 		if err != nil {
 			return fmt.Errorf("request %d: %w\n%+v\n%+v", x.Request.ID, err, *x.Request, *x)
@@ -192,6 +192,31 @@ func TestBlameSumsAndEnginesAgree(t *testing.T) {
 		}
 		if err := fast.runLaws(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// TestBlameSumsOnTraces charges every request of the real traces.
+func TestBlameSumsOnTraces(t *testing.T) {
+	eachReplay(t, func(t *testing.T, newConfig func() engine.Config) {
+		l, err := charge(newConfig(), func(c engine.Config) error { return engine.Run(context.Background(), c) })
+		if err == nil {
+			err = l.runLaws()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all blame.Parts
+		for _, x := range l.list {
+			for c := range all {
+				all[c] += x.ToFirst[c] + x.AfterFirst[c]
+			}
+		}
+		t.Logf("%d requests", len(l.list))
+		for c, d := range all {
+			if d > 0 {
+				t.Logf("%v: %v", blame.Cause(c), d/sim.Duration(len(l.list)))
+			}
 		}
 	})
 }

@@ -106,9 +106,10 @@ type replay struct {
 	few               int64 // requests without SERVESIM_LARGE
 }
 
-func TestEnginesAgreeOnTraces(t *testing.T) {
+// replays returns the real traces, each on a real setup.
+func replays() []replay {
 	const azure, mooncake = "azure/AzureLLMInferenceTrace_", "mooncake/conversation_trace.jsonl"
-	for _, r := range []replay{
+	return []replay{
 		{azure + "conv.csv", "llama-3.1-8b", "h100", 1, gpu.BF16, "vllm@0.20", true, 4000},
 		{azure + "conv.csv", "llama-3.1-8b", "h100", 1, gpu.BF16, "vllm@0.8-v0", false, 4000},
 		{azure + "code.csv", "llama-3.1-8b", "h100", 1, gpu.BF16, "vllm@0.20", true, 4000},
@@ -117,16 +118,24 @@ func TestEnginesAgreeOnTraces(t *testing.T) {
 		{mooncake, "llama-3.3-70b", "b200", 8, gpu.FP4, "vllm@0.11", true, 1000},
 		{mooncake, "llama-3.3-70b", "h100", 8, gpu.FP8, "vllm@0.8-v0", false, 1000},
 		{mooncake, "llama-3.1-8b", "h100", 1, gpu.BF16, "vllm@0.11", true, 300},
-	} {
+	}
+}
+
+// eachReplay calls test for each real trace that is here.
+func eachReplay(t *testing.T, test func(t *testing.T, newConfig func() engine.Config)) {
+	t.Helper()
+	for _, r := range replays() {
 		t.Run(fmt.Sprintf("%s/%s/%s", filepath.Base(r.trace), r.model, r.preset), func(t *testing.T) {
 			path := filepath.Join("..", "..", "..", "shared", "traces", r.trace)
 			if _, err := os.Stat(path); err != nil {
 				t.Skip("../shared/traces is not here; the real traces cannot be replayed")
 			}
-			agree(t, func() engine.Config { return r.config(t, path) })
+			test(t, func() engine.Config { return r.config(t, path) })
 		})
 	}
 }
+
+func TestEnginesAgreeOnTraces(t *testing.T) { eachReplay(t, agree) }
 
 // config opens the trace at path and settles everything else.
 func (r replay) config(t *testing.T, path string) engine.Config {
