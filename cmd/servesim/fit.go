@@ -66,7 +66,8 @@ DATA is told by its content:
                                have each request: an engine's constants, so that TTFT
                                and TPOT come out as measured
 
-Several files of one server are fitted together. For logs and exports say how the server was run: a scenario file, or --model, --gpu, --tp and
+Several files of one server are fitted together; gzip and zstd are unwrapped. For logs
+and exports say how the server was run: a scenario file, or --model, --gpu, --tp and
 --dtype. Of the scenario its machine and engine count, not its workload.`,
 		Example: `  servesim fit server.log --scenario mine.toml
   servesim fit rate1.json rate4.json server.log --scenario mine.toml --output mine-h100.toml

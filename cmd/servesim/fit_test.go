@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -99,10 +102,15 @@ func TestFitWritesAProfile(t *testing.T) {
 }
 
 func TestFitFaults(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(strings.Repeat(startLog, 9)))
+	must(errors.Join(err, z.Close()))
 	inFolder(t, map[string]string{
 		"server.log": startLog + steady(), "start.log": startLog, "runs.csv": runsTable, "stats.log": steady(),
 		"moving.log": statsLine(0, 1, 9) + statsLine(10, 50, 9), "one.log": statsLine(0, 1, 9),
-		"foreign.txt": "hello\n", "empty.log": " \n", "binary.log": "\x00\x01", "kernel_gemm.csv": "gpu,engine,dtype,m,n,k,us\n",
+		"foreign.txt": "hello\n", "empty.log": " \n", "cut.log.gz": packed.String()[:packed.Len()/2], "other.json": `{"a": 1}`, "short.json": vllmExport(3), "nothing.json": strings.ReplaceAll(vllmExport(30), "\"start_times\"", "\"start_timez\""),
+		"binary.log": "\x00\x01", "kernel_gemm.csv": "gpu,engine,dtype,m,n,k,us\n",
 		"s.toml": small, "host.toml": small + "[host]\nbase = \"1ms\"\n", "broken.log": "INFO GPU KV cache size: many tokens\n",
 		"tp2.log":   strings.Replace(startLog, "tensor_parallel_size=1", "tensor_parallel_size=2", 1),
 		"eager.log": strings.Replace(startLog, "enforce_eager=False", "enforce_eager=True", 1),
@@ -114,6 +122,11 @@ func TestFitFaults(t *testing.T) {
 		{"fit server.log", "server.log: a vLLM log does not say which model ran where; say how the server was run"},
 		{"fit empty.log" + served, "empty.log: empty; give measurements"},
 		{"fit binary.log" + served, "binary.log: binary"},
+		{"fit cut.log.gz" + served, "cut.log.gz"},
+		{"fit other.json" + served, "other.json:1: found the keys a"},
+		{"fit short.json", "short.json: a benchmark export does not say which model ran where"},
+		{"fit short.json" + served, "short.json: 3 of its 3 calls are complete; a fit needs 10 or more"},
+		{"fit nothing.json" + served, "nothing.json: its calls have no common clock"},
 		{"fit foreign.txt" + served, "foreign.txt: none of its 1 lines is one that vLLM prints"},
 		{"fit broken.log" + served, "broken.log:1: found \"GPU KV cache size: many tokens\""},
 		{"fit s.toml" + served, "s.toml: looks like a scenario or a profile, which is no measurement; give a scenario with --scenario"},
@@ -146,6 +159,20 @@ func TestFitFaults(t *testing.T) {
 	}
 }
 
+// vllmExport is what vLLM's benchmark leaves of n calls, one a second.
+func vllmExport(n int) string {
+	list := func(f func(i int) string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = f(i)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	same := func(s string) string { return list(func(int) string { return s }) }
+	return fmt.Sprintf(`{"backend": "vllm", "model_id": "m", "num_prompts": %d, "request_rate": 1.0, "completed": %d, "input_lens": %s, "output_lens": %s, "ttfts": %s, "itls": %s, "start_times": %s, "generated_texts": %s, "errors": %s}`,
+		n, n, same("500"), same("4"), same("0.05"), same("[0.01, 0.01, 0.01]"), list(func(i int) string { return fmt.Sprintf("%d.0", i) }), same(`"x"`), same(`""`))
+}
+
 // Kernel tables are fitted whole, with what their rows cannot tell.
 func TestFitOfKernels(t *testing.T) {
 	measured := shared(t, "measured")
@@ -161,7 +188,7 @@ func TestFitOfKernels(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := p.Engine["trtllm"]
-	if f := p.Kernels[e.Kernels].GEMM["bf16"].Fit; e.DenseKernels != "" || !strings.HasPrefix(f.Data, "kernel tables of measured, B200") || f.HeldOutP90 <= 0 || len(p.Origin.Inputs) != 5 {
+	if f := p.Kernels[e.Kernels].GEMM["bf16"].Fit; e.DenseKernels != "" || !strings.HasPrefix(f.Data, "kernel tables of measured, B200") || f.HeldOutP90 <= 0 || len(p.Origin.Inputs) != 5 || p.Origin.Inputs[0].Used == 0 {
 		t.Errorf("%+v, %+v, %+v", e, f, p.Origin.Inputs)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"servesim/analysis/export"
 	"servesim/analysis/transcript"
 	"servesim/calibrate/vllmlog"
+	"servesim/internal/infile"
 	"servesim/scenario"
 	"servesim/sim/gpu"
 	"servesim/sim/gpu/fit"
@@ -120,16 +121,45 @@ func (in *fitInput) readKernels() error {
 	return nil
 }
 
+// useKernels notes how many rows of a table a fit is of.
+func (in *fitInput) useKernels(e fit.Errors) {
+	table := map[string]string{"gemm": "kernel_gemm.csv", "prefill attention": "kernel_attn_prefill.csv", "decode attention": "kernel_attn_decode.csv",
+		"all-reduce": "kernel_allreduce.csv", "experts": "kernel_moe.csv"}[e.Operator]
+	for i := range in.files {
+		if in.files[i].File == table {
+			in.files[i].Used += int64(e.Rows)
+		}
+	}
+}
+
 // read reads a file, told by its content.
-func (in *fitInput) read(name string, text []byte) error {
+func (in *fitInput) read(name string, raw []byte) error {
+	unwrapped, err := infile.Unwrap(bytes.NewReader(raw))
+	if err != nil {
+		return unwrapped.Broken(name, 1, err)
+	}
+	defer unwrapped.Close()
+	text, err := io.ReadAll(unwrapped.In)
+	if err != nil {
+		return unwrapped.Broken(name, 1, err)
+	}
+	if err := in.readText(name, text); err != nil {
+		return err
+	}
+	in.files[0].SHA256 = hashOf(raw)
+	return nil
+}
+
+// readText reads a file that is unwrapped.
+func (in *fitInput) readText(name string, text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return fmt.Errorf("%s: empty; give measurements", name)
 	}
-	if head := text[:min(len(text), 64<<10)]; export.Is(head) || packed(head) || bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+	if head := text[:min(len(text), 64<<10)]; export.Is(head) || bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return in.readExport(name, text)
 	}
 	if bytes.IndexByte(text[:min(len(text), 4096)], 0) >= 0 {
-		return fmt.Errorf("%s: binary; give a table as CSV, or a log as text, unpacked", name)
+		return fmt.Errorf("%s: binary; give a table as CSV, a log as text or an export as JSON", name)
 	}
 	head, _ := bufio.NewReader(bytes.NewReader(text)).ReadString('\n')
 	var err error
@@ -152,14 +182,8 @@ func (in *fitInput) read(name string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	in.files = []gpu.OriginInput{{File: filepath.Base(name), SHA256: hashOf(text), Kind: in.kind}}
+	in.files = []gpu.OriginInput{{File: filepath.Base(name), Kind: in.kind}}
 	return nil
-}
-
-// packed tells whether head is that of a file in gzip or zstd, which readers of
-// exports unwrap.
-func packed(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
 // readExport reads what a benchmark tool left.
@@ -189,7 +213,7 @@ func (in *fitInput) readExport(name string, text []byte) error {
 	for i := range in.export {
 		in.rows += len(in.export[i].calls)
 	}
-	in.files = []gpu.OriginInput{{File: filepath.Base(name), SHA256: hashOf(text), Kind: f.Format.Title}}
+	in.files = []gpu.OriginInput{{File: filepath.Base(name), Kind: f.Format.Title}}
 	return nil
 }
 

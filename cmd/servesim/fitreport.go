@@ -28,8 +28,11 @@ func (f *fitting) report(out io.Writer) error {
 		}
 	}
 	f.reportScenario(&b)
-	for _, n := range f.notes {
-		b.WriteString("\n" + report.Fold("Caution     "+n, 12) + "\n")
+	for i, n := range f.notes {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(report.Fold("Caution     "+n, 12) + "\n")
 	}
 	if f.o.output != "" {
 		fmt.Fprintf(&b, "\nWritten     %s, a profile based on %s; use it as --gpu %[1]s\n", f.o.output, f.base)

@@ -203,6 +203,7 @@ func (f *fitting) fitKernels() error {
 		f.profile = withKernels(f.profile, f.engine, set, k)
 		for _, e := range in.tables.Errors(k, w) {
 			in.used += e.Rows
+			in.useKernels(e)
 			in.notes = append(in.notes, fmt.Sprintf("%s: %d rows, error median %.1f %%, P90 %.1f %%, bias %+.1f %%", e.Operator, e.Rows, 100*e.Median, 100*e.P90, 100*e.Bias))
 		}
 		for _, u := range in.tables.Untold(k, w) {
