@@ -37,7 +37,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		vllmFormat(), sglangFormat(), genaiPerfFormat(), aiperfFormat(), llmperfFormat(),
-		guidellmFormat(), inferencePerfFormat(), llmservingsimFormat(),
+		guidellmFormat(), inferencePerfFormat(), llmservingsimFormat(), recordsFormat(),
 	}
 }
 
