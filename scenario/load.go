@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"servesim/analysis/export"
 	"servesim/internal/strict"
 	"servesim/sim/gpu"
 	"servesim/sim/workload"
@@ -180,7 +181,7 @@ func notScenario(path string, f strict.Fault) strict.Fault {
 	if path == "" || path == StdinPath {
 		return f
 	}
-	t, err := workload.Open(path, workload.Options{})
+	t, err := workload.Open(path, workload.Options{Foreign: export.Traces()})
 	if err == nil {
 		workload.CloseSource(t)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"servesim/analysis/export"
 	"servesim/internal/strict"
 	"servesim/sim"
 	"servesim/sim/workload"
@@ -105,7 +106,7 @@ func (w *RequestsSection) traceKeys() []string {
 
 // options returns how to read the trace.
 func (w *RequestsSection) options() workload.Options {
-	o := workload.Options{Format: w.Format, Sort: w.Sort, ZeroTokens: w.ZeroTokens, BlockTokens: w.BlockTokens}
+	o := workload.Options{Format: w.Format, Foreign: export.Traces(), Sort: w.Sort, ZeroTokens: w.ZeroTokens, BlockTokens: w.BlockTokens}
 	if c := w.Columns; c != nil {
 		o.Columns = workload.Columns{
 			Arrival: c.Arrival, Prompt: c.Prompt, Output: c.Output,
@@ -179,10 +180,23 @@ func inputError(err error) error {
 // FormatNames lists the trace formats.
 func FormatNames() []string {
 	var names []string
-	for _, f := range workload.Formats() {
-		names = append(names, f.Name)
+	for _, f := range TraceFormats() {
+		names = append(names, f[0])
 	}
 	return names
+}
+
+// TraceFormats lists the names and titles of the trace formats, the exports of
+// benchmark tools after the traces proper.
+func TraceFormats() [][2]string {
+	var list [][2]string
+	for _, f := range workload.Formats() {
+		list = append(list, [2]string{f.Name, f.Title})
+	}
+	for _, f := range export.Traces() {
+		list = append(list, [2]string{f.Name, f.Title})
+	}
+	return list
 }
 
 // PresetNames lists the drawn workloads that ship.

@@ -52,8 +52,9 @@ func Formats() []Format {
 
 // shape is what the beginning of a file shows.
 type shape struct {
-	array bool
-	keys  []string // of the first object, as far as the beginning has them
+	array  bool
+	object bool     // there is an object, in the array or by itself
+	keys   []string // its keys, as far as the beginning has them
 }
 
 // shapeOf looks at the first object of head, in an array or by itself.
@@ -61,6 +62,7 @@ func shapeOf(head []byte) (s shape) {
 	var ignored infile.Faults // head may be cut off anywhere
 	r := jsonread.NewBytes(bytes.TrimPrefix(head, infile.ByteOrderMark()), "", &ignored)
 	object := func() {
+		s.object = r.IsObject()
 		r.Object(func(key []byte) {
 			s.keys = append(s.keys, string(key))
 			r.Skip()
@@ -108,9 +110,12 @@ func Is(head []byte) bool {
 // unknown is the fault of a file of no format.
 func (s *shape) unknown() *infile.Fault {
 	f := &infile.Fault{Line: 1, Found: "text that is no JSON", Want: "a file of one of these tools:" + formatList()}
-	if len(s.keys) > 0 {
+	switch {
+	case len(s.keys) > 0:
 		f.Found = "the keys " + infile.List(s.keys[:min(len(s.keys), 12)], "and")
-	} else if s.array {
+	case s.object:
+		f.Found = "an object without keys"
+	case s.array:
 		f.Found = "an array without an object in it"
 	}
 	for _, k := range knownOthers() {

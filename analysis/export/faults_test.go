@@ -63,6 +63,9 @@ f.json:1: mean_ttft_ms: found 375 ms, want the mean of ttfts, 375000 ms; one of 
 	{"a token that takes time", altered("llmservingsim", `"last_token_ts": 27537.25`, `"last_token_ts": 27538.25`), `f.json:2: output_toks: found fewer than 2 tokens with a first and a last instant that differ by 1 s, want 2 or more`},
 	{"a key twice", altered("llmservingsim", `"input_toks": 20,`, `"input_toks": 20, "input_toks": 21,`), `f.json:1: input_toks: found the key twice, want once`},
 	{"one id for two", altered("llmservingsim", `bench-1`, `bench-0`), `f.json:2: found the id "bench-0" again, which line 1 has, want an id of its own for each request`},
+	{"records cut off", strings.TrimSuffix(recordsSample(false), "}\n"), `f.json:7: the line has no end: the file was cut short`},
+	{"records of another version", altered("servesim-records", `"schema":2`, `"schema":9`), `f.json:1: schema: found "9"; this version reads schemas 1 and 2`},
+	{"a step that isn't there", altered("servesim-records", `"serial":1`, `"serial":2`), `f.json:3: replica 0, step at 500ms: 1 steps from number 2; number 1 is next`},
 	{"no run", `{"experiments":[]}`, `f.json: found no run, want the records of at least one`},
 }
 

@@ -57,3 +57,4 @@ func FuzzLLMPerf(f *testing.F)       { fuzzReader(f, "llmperf") }
 func FuzzGuideLLM(f *testing.F)      { fuzzReader(f, "guidellm") }
 func FuzzInferencePerf(f *testing.F) { fuzzReader(f, "inference-perf") }
 func FuzzLLMServingSim(f *testing.F) { fuzzReader(f, "llmservingsim") }
+func FuzzRecords(f *testing.F)       { fuzzReader(f, "servesim-records") }

@@ -74,6 +74,8 @@ func TestEveryFormatHasTheSameCall(t *testing.T) {
 		"guidellm":       without(func(f *transcript.Facts) { f.Gaps = false }),
 		"inference-perf": without(func(f *transcript.Facts) { f.Schedule = false }),
 		"llmservingsim":  without(func(f *transcript.Facts) { f.Schedule, f.Gaps, f.Cached = false, false, false }),
+
+		"servesim-records": all,
 	}
 	for _, format := range Formats() {
 		t.Run(format.Name, func(t *testing.T) {
@@ -186,6 +188,32 @@ func TestOneCallWithoutGapsTakesThemAll(t *testing.T) {
 	if diff := cmp.Diff(want, find(t, calls[0]).Chunks); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// TestNativeGapsAreOfTokens reads a result of SGLang's native API, in which each gap
+// is that of a token: what has none came with the first.
+func TestNativeGapsAreOfTokens(t *testing.T) {
+	text := strings.Replace(altered("sglang", `"sglang-oai"`, `"sglang"`), `[1, 4, 0]`, `[1, 6, 0]`, 1)
+	_, calls, err := readAll(textSource("f", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []int32
+	for _, k := range calls[0][1].Chunks {
+		tokens = append(tokens, k.Tokens)
+	}
+	if diff := cmp.Diff([]int32{3, 1, 1, 1}, tokens); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRecordsWithoutStepsHaveNoGaps reads servesim's records without the steps.
+func TestRecordsWithoutStepsHaveNoGaps(t *testing.T) {
+	f, calls, err := readAll(textSource("f", recordsSample(true)))
+	if err != nil || f.Runs[0].Facts.Gaps || len(f.Runs[0].Notes) != 1 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	checkCall(t, f.Runs[0], find(t, calls[0]))
 }
 
 // TestTextsWithoutUsageHaveNoTokens reads GenAI-Perf's texts from an engine that

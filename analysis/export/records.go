@@ -1,7 +1,10 @@
 package export
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"servesim/analysis/transcript"
 	"servesim/internal/exact"
@@ -26,7 +29,7 @@ func readRecords(p *pass, text *infile.Text) {
 	p.in = jsonread.NewBytes(nil, p.name, p.faults) // for faults of calls
 	in, err := observe.NewReader(text.In, p.name)
 	if err != nil {
-		p.err = err
+		p.err = recordsFault(p.name, err)
 		return
 	}
 	h := in.Header()
@@ -49,12 +52,40 @@ func readRecords(p *pass, text *infile.Text) {
 		t, calls.gaps = transcript.NewCoarse(calls), false
 	}
 	p.begin(run)
-	if err := in.Replay(t); err != nil && p.err == nil {
-		p.err = err
+	if err := in.Replay(limited{t}); err != nil && p.err == nil {
+		p.err = recordsFault(p.name, err)
 	}
 	if err := t.Close(); err != nil && p.err == nil {
-		p.err = fmt.Errorf("%s: %w", p.name, err)
+		p.err = &infile.Fault{File: p.name, Err: err}
 	}
+}
+
+// recordsFault returns an error of package observe, which begins with the file's
+// name and mostly a line, as a Fault.
+func recordsFault(name string, err error) error {
+	text := strings.TrimPrefix(err.Error(), name+":")
+	f := &infile.Fault{File: name, Err: errors.New(strings.TrimSpace(text))}
+	if line, rest, ok := strings.Cut(text, ": "); ok {
+		if n, e := strconv.ParseInt(line, 10, 64); e == nil {
+			f.Line, f.Err = n, errors.New(rest)
+		}
+	}
+	return f
+}
+
+// mostTokens is the longest answer that is taken in: longer ones are damage, and
+// would take the memory of their every token.
+const mostTokens = 1 << 24
+
+// limited hands records on whose answers aren't longer than mostTokens.
+type limited struct{ *transcript.Transcriber }
+
+// Request implements observe.Sink.
+func (l limited) Request(r *observe.Request) error {
+	if r.Output > mostTokens {
+		return fmt.Errorf("found an answer of %d tokens, want at most %d", r.Output, mostTokens)
+	}
+	return l.Transcriber.Request(r)
 }
 
 // recorded takes the calls of a run of servesim.

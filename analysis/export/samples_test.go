@@ -1,6 +1,12 @@
 package export
 
-import "strings"
+import (
+	"errors"
+	"strings"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
 
 // Samples of each format: a call of 4 tokens at 1 s after the first, whose first
 // token comes after 0.5 s and the others 0.1, 0.2 and 0.3 s after each other, and
@@ -72,7 +78,7 @@ const llmservingsimSample = `{"request_id": "bench-0", "input_toks": 20, "output
 func samples() map[string]string {
 	return map[string]string{
 		"vllm": vllmSample, "sglang": sglangSample, "genai-perf": genaiPerfSample, "aiperf": aiperfSample, "llmperf": llmperfSample,
-		"guidellm": guidellmSample, "inference-perf": inferencePerfSample, "llmservingsim": llmservingsimSample,
+		"guidellm": guidellmSample, "inference-perf": inferencePerfSample, "llmservingsim": llmservingsimSample, "servesim-records": recordsSample(false),
 	}
 }
 
@@ -83,4 +89,34 @@ func altered(format, old, with string) string {
 		panic(format + " has no " + old)
 	}
 	return strings.Replace(text, old, with, 1)
+}
+
+// recordsSample returns servesim's records of the call of 4 tokens.
+func recordsSample(requestsOnly bool) string {
+	var b strings.Builder
+	w, err := observe.NewWriter(&b, observe.Header{Model: "m", Profile: "p", Policy: "vllm", RequestsOnly: requestsOnly})
+	if err != nil {
+		panic(err)
+	}
+	at := sim.Time(0)
+	for i, d := range []sim.Duration{500, 100, 200, 300} {
+		s := &observe.StepRun{Start: at, Steps: 1, First: d * sim.Millisecond, Serial: int64(i), Decodes: 1, DecodeKV: 20, Running: 1, BlocksUsed: 2}
+		if i == 0 {
+			s.Decodes, s.DecodeKV, s.Chunks = 0, 0, []observe.Chunk{{Tokens: 20}}
+		} else {
+			s.Gaps = []observe.Gaps{{Seqs: 1, Steps: 1, First: s.First}}
+		}
+		at = at.Add(s.First)
+		if !requestsOnly {
+			err = errors.Join(err, w.Step(s))
+		}
+	}
+	r := &observe.Request{
+		First: sim.Time(500 * sim.Millisecond), Last: at, End: at, Prompt: 20, Wanted: 4, Output: 4, Computed: 23,
+		MaxGap: 300 * sim.Millisecond, Made: []observe.Span{{Step: 0, Steps: 4}}, Queued: 0,
+	}
+	if err := errors.Join(err, w.Request(r), w.Close()); err != nil {
+		panic(err)
+	}
+	return b.String()
 }

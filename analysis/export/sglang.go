@@ -87,6 +87,21 @@ func (v *sglangResult) check(p *pass) bool {
 // good tells whether request i got its answer. The file has no mask of that.
 func (v *sglangResult) good(i int) bool { return v.Errors[i] == "" && v.OutputLens[i] > 0 }
 
+// native tells whether the run was made through SGLang's own API.
+func (v *sglangResult) native() bool { return v.Backend == "sglang" || v.Backend == "sglang-native" }
+
+// oneEach gives each chunk but the first one token, and the first the rest.
+func (f *found) oneEach() {
+	rest := f.call.Output - int32(len(f.call.Chunks)-1)
+	if rest < 1 {
+		return
+	}
+	for i := range f.call.Chunks {
+		f.call.Chunks[i].Tokens = 1
+	}
+	f.call.Chunks[0].Tokens = rest
+}
+
 // emit hands on the calls of v.
 func (v *sglangResult) emit(p *pass) {
 	run := &Run{Label: fmt.Sprintf("%s, %s, request_rate %s", v.Backend, v.DatasetName, v.RequestRate)}
@@ -95,8 +110,8 @@ func (v *sglangResult) emit(p *pass) {
 	}
 	run.Facts.Failures = true
 	run.Notes = []string{"SGLang writes neither when calls were sent nor when their streams ended: a call is over with its last chunk"}
-	if v.Backend == "sglang" || v.Backend == "sglang-native" {
-		run.Notes = append(run.Notes, "this backend's itls are gaps between chunks, each divided evenly over the tokens of its chunk")
+	if v.native() {
+		run.Notes = append(run.Notes, "this backend's itls are those between tokens: a gap between chunks is spread evenly over the tokens of the later one")
 	}
 	p.begin(run)
 	for i := range v.TTFTs {
@@ -107,6 +122,9 @@ func (v *sglangResult) emit(p *pass) {
 		}
 		if v.good(i) {
 			f.stream(sim.Duration(v.TTFTs[i]), v.ITLs[i])
+			if v.native() {
+				f.oneEach()
+			}
 		} else {
 			f.call.Outcome, f.call.Error, f.call.Closed, f.call.Output = observe.Rejected, lastLine(v.Errors[i]), transcript.Never, 0
 			if v.Errors[i] == "" {

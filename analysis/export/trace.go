@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"fmt"
 
 	"servesim/internal/infile"
 	"servesim/sim/observe"
@@ -32,6 +33,11 @@ func readTrace(text *infile.Text, name string, each func(workload.Record)) ([]st
 	t := &tracer{each: each, sessions: map[string]int64{}}
 	if err := readText(text, &File{Name: name}, t); err != nil {
 		return nil, err
+	}
+	for _, run := range t.runs {
+		for _, c := range run.Counts {
+			t.notes = append(t.notes, fmt.Sprintf("%d more: %s", c.N, c.What))
+		}
 	}
 	return t.notes, nil
 }

@@ -206,8 +206,16 @@ func (x *replica) find(serial int64) (i int, found bool) {
 
 // transcribe hands on r, all of whose steps are known.
 func (t *Transcriber) transcribe(x *replica, r *observe.Request) error {
+	made := int64(0)
+	for _, span := range r.Made {
+		if made += span.Steps; span.Steps < 1 || span.Steps > int64(r.Output) {
+			break // so that no sum overflows, and no time is spent on what can't be
+		}
+	}
+	if made != int64(r.Output) {
+		return fmt.Errorf("request %d has %d output tokens, but its record tells of the steps of %d; records in detail tell of all", r.ID, r.Output, made)
+	}
 	return t.hand(r, func(token func(sim.Time)) error {
-		made := int64(0)
 		for _, span := range r.Made {
 			i, found := x.find(span.Step)
 			if !found || span.Steps < 1 || span.Step+span.Steps > x.next {
@@ -219,10 +227,6 @@ func (t *Transcriber) transcribe(x *replica, r *observe.Request) error {
 				}
 				token(x.runs[i].end(s))
 			}
-			made += span.Steps
-		}
-		if made != int64(r.Output) {
-			return fmt.Errorf("request %d has %d output tokens, but its record tells of the steps of %d; records in detail tell of all", r.ID, r.Output, made)
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func listings() []listing {
 		{"models", func() [][2]string { return bare(gpu.ModelNames()) }},
 		{"slos", scenario.ListSLOs},
 		{"presets", listPresets},
-		{"formats", listFormats},
+		{"formats", scenario.TraceFormats},
 		{"dialects", listDialects},
 		{"keys", scenario.ListKeys},
 	}
@@ -100,15 +100,6 @@ func listPresets() [][2]string {
 	var items [][2]string
 	for _, p := range workload.Presets() {
 		items = append(items, [2]string{p.Name, p.Description})
-	}
-	return items
-}
-
-// listFormats lists the trace formats.
-func listFormats() [][2]string {
-	var items [][2]string
-	for _, f := range workload.Formats() {
-		items = append(items, [2]string{f.Name, f.Title})
 	}
 	return items
 }

@@ -65,6 +65,7 @@ func verbs(e env) []*cobra.Command {
 		newRun(e, nil),
 		newCompare(e, nil),
 		newSweep(e, nil),
+		newAnalyze(e, nil),
 		newConform(e, nil),
 		newModel(e, nil),
 		newGPU(e, nil),

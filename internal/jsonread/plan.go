@@ -135,15 +135,18 @@ func (r *Reader) Number() (text []byte, ok bool) {
 }
 
 // IsText tells whether a string comes next.
-func (r *Reader) IsText() bool {
-	c, ok := r.peek()
-	return ok && c == '"'
-}
+func (r *Reader) IsText() bool { return r.isNext('"') }
 
 // IsArray tells whether an array comes next.
-func (r *Reader) IsArray() bool {
-	c, ok := r.peek()
-	return ok && c == '['
+func (r *Reader) IsArray() bool { return r.isNext('[') }
+
+// IsObject tells whether an object comes next.
+func (r *Reader) IsObject() bool { return r.isNext('{') }
+
+// isNext tells whether what comes next begins with c.
+func (r *Reader) isNext(c byte) bool {
+	next, ok := r.peek()
+	return ok && next == c
 }
 
 func pointerReader(t reflect.Type) reader {

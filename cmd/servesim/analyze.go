@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"servesim/analysis"
+	"servesim/analysis/dialect"
+	"servesim/analysis/export"
+	"servesim/analysis/transcript"
+	"servesim/report"
+	"servesim/scenario"
+
+	"github.com/spf13/cobra"
+)
+
+// An analyzeOptions is what `servesim analyze` was asked for.
+type analyzeOptions struct {
+	env         env
+	paths       []string
+	dialects    string
+	percentiles string
+	goodput     string
+	json        bool
+}
+
+// newAnalyze returns the verb analyze, which calls run, or runAnalyze if that is
+// nil.
+func newAnalyze(e env, run func(context.Context, analyzeOptions) error) *cobra.Command {
+	if run == nil {
+		run = runAnalyze
+	}
+	o := analyzeOptions{env: e}
+	cmd := &cobra.Command{
+		Use:   "analyze FILE...",
+		Short: "Print the metrics of benchmark results, as any of the tools would",
+		Long: `Print the latencies, rates and goodput of runs that a benchmark tool measured or
+servesim simulated, from the files with their requests:
+
+` + exportHelp() + `
+A file is told by its content; gzip and zstd are unwrapped, "-" is stdin. The figures
+are those of the tool that wrote the file beside servesim's own; --dialect prints
+what other tools would have said of the same calls. What a file can't tell is said
+and left out, never made up. The same files are traces for servesim run --trace, if
+they say when calls were sent.`,
+		Example: `  servesim analyze result.json
+  servesim analyze profile_export.jsonl --dialect all --goodput "ttft:500 tpot:15"`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.paths = args
+			return run(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.dialects, "dialect", "", "whose metrics to print: `LIST` of names, such as vllm,llmperf, or all")
+	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
+	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, tpot p99 <= 15ms\"")
+	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
+	return cmd
+}
+
+// exportHelp lists the files that can be analysed.
+func exportHelp() string {
+	text := ""
+	for _, f := range export.Formats() {
+		text += fmt.Sprintf("  %-17s %s\n", f.Name, f.Title)
+	}
+	return text
+}
+
+// runAnalyze reads every file and prints what its runs say.
+func runAnalyze(ctx context.Context, o analyzeOptions) error {
+	ps, err := percentiles(o.percentiles)
+	if err != nil {
+		return err
+	}
+	if ps == nil {
+		ps = analysis.DefaultPercentiles()
+	}
+	limits, err := o.limits()
+	if err != nil {
+		return err
+	}
+	var runs []report.Export
+	var faults []error
+	for _, path := range o.paths {
+		more, err := o.analyze(ctx, path, dialect.Options{Percentiles: ps, Goodput: limits.Goodput, Run: limits.Run})
+		if err != nil {
+			faults = append(faults, err)
+		}
+		runs = append(runs, more...)
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	if o.json {
+		return report.ExportsJSON(o.env.stdout, runs)
+	}
+	return report.Exports(o.env.stdout, runs)
+}
+
+// limits reads --goodput.
+func (o *analyzeOptions) limits() (slo analysis.SLO, err error) {
+	if o.goodput == "" {
+		return slo, nil
+	}
+	if slo, err = analysis.ParseSLO(o.goodput); err != nil {
+		return slo, usagef("--goodput: %w", err)
+	}
+	if slo.MinGoodput != nil {
+		return slo, usagef("--goodput %q: a share of good requests is no limit for a benchmark tool; leave it out, analyze prints the share", o.goodput)
+	}
+	return slo, nil
+}
+
+// analyze reads the file at path and computes the figures of its runs. What is
+// wrong with it is a fault of the command line.
+func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.Options) ([]report.Export, error) {
+	f, err := export.Read(o.source(ctx, path))
+	if err != nil {
+		return nil, o.faultOf(err)
+	}
+	list := o.dialects
+	if list == "" {
+		list = f.Format.Dialect + ",servesim"
+		if f.Format.Dialect == "servesim" {
+			list = "servesim"
+		}
+	}
+	ds, err := dialect.Parse(list)
+	if err != nil {
+		return nil, usagef("--dialect: %w", err)
+	}
+	var sinks []*dialect.Sink
+	err = f.Replay(func(r *export.Run) (transcript.Sink, error) {
+		how := how
+		how.Facts = r.Facts
+		sinks = append(sinks, dialect.New(ds, how))
+		return sinks[len(sinks)-1], nil
+	})
+	if err != nil {
+		return nil, o.faultOf(err)
+	}
+	var runs []report.Export
+	for i, s := range sinks {
+		runs = append(runs, report.Export{File: f, Run: f.Runs[i], Number: i + 1, Results: s.Results(), Reasons: s.Reasons()})
+	}
+	return runs, nil
+}
+
+// faultOf returns err as a fault of the command line, unless it was interrupted.
+func (o *analyzeOptions) faultOf(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &scenario.UsageError{Err: err}
+}
+
+// source returns the file at path, which is read until ctx is cancelled. Standard
+// input is kept in memory, for it is read twice.
+func (o *analyzeOptions) source(ctx context.Context, path string) export.Source {
+	if path != scenario.StdinPath {
+		return export.Source{Name: path, Open: func() (io.ReadCloser, error) {
+			f, err := os.Open(path)
+			return until{ctx, f}, err
+		}}
+	}
+	var kept []byte
+	return export.Source{Name: scenario.StdinName, Open: func() (io.ReadCloser, error) {
+		if kept == nil {
+			var err error
+			if kept, err = io.ReadAll(o.env.stdin); err != nil {
+				return nil, err
+			}
+		}
+		return io.NopCloser(bytes.NewReader(kept)), nil
+	}}
+}
+
+// until is a file that ends with an error when ctx is cancelled.
+type until struct {
+	ctx context.Context
+	*os.File
+}
+
+// Read implements io.Reader.
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.File.Read(p)
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/analysis/dialect"
+	"servesim/analysis/export"
+)
+
+// Export is a run of a file of a benchmark tool, and what was made of it.
+type Export struct {
+	File *export.File
+	Run  *export.Run
+	// Number is the run's place in the file, from 1.
+	Number int
+	// Results and Reasons are those of the dialects.
+	Results []dialect.Result
+	Reasons []dialect.Reason
+}
+
+// Exports writes what each run of files is, which figures it can give and which
+// not, and then the figures. The only errors are those of w.
+func Exports(w io.Writer, runs []Export) error {
+	for i := range runs {
+		var p page
+		if i > 0 {
+			p.line("")
+		}
+		p.export(&runs[i])
+		p.line("")
+		if err := p.to(w); err != nil {
+			return err
+		}
+		if err := Dialects(w, runs[i].Results, runs[i].Reasons); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// export says what a run is.
+func (p *page) export(e *Export) {
+	compressed := ""
+	if c := e.File.Compression; c != "" {
+		compressed = ", " + c
+	}
+	p.item("File", "%s: %s (%s%s)", e.File.Name, e.File.Format.Title, e.File.Format.Name, compressed)
+	if n := len(e.File.Runs); n > 1 || e.Run.Label != "" {
+		label := e.Run.Label
+		if n > 1 {
+			label = joined([]string{fmt.Sprintf("%d of %d", e.Number, n), label}, ": ")
+		}
+		p.item("Run", "%s", label)
+	}
+	p.item("Calls", "%s, %s answered", analysis.Grouped(e.Run.Calls), analysis.Grouped(e.Run.Completed))
+	for _, c := range e.Run.Counts {
+		p.item("", "%s: %s", analysis.Grouped(c.N), c.What)
+	}
+	gives, lacks := supports(e.Run)
+	p.item("Gives", "%s", strings.Join(gives, "; "))
+	name := "Lacks"
+	for _, l := range lacks {
+		p.item(name, "%s", l)
+		name = ""
+	}
+	name = "Note"
+	for _, n := range e.Run.Notes {
+		p.item(name, "%s", n)
+		name = ""
+	}
+}
+
+// supports returns the figures that a run gives, and those that it doesn't, for
+// each reason.
+func supports(r *export.Run) (gives, lacks []string) {
+	var why []string
+	what := map[string][]string{}
+	for _, s := range r.Support() {
+		if s.Lack == "" {
+			gives = append(gives, s.Figure)
+			continue
+		}
+		if what[s.Lack] == nil {
+			why = append(why, s.Lack)
+		}
+		what[s.Lack] = append(what[s.Lack], s.Figure)
+	}
+	for _, w := range why {
+		lacks = append(lacks, strings.Join(what[w], "; ")+": "+w)
+	}
+	return gives, lacks
+}
+
+// ExportsJSON writes what Exports does for programs, without loss.
+func ExportsJSON(w io.Writer, runs []Export) error {
+	list := []object{}
+	for i := range runs {
+		e := &runs[i]
+		r, f := e.Run, &e.Run.Facts
+		counts, supports := []object{}, []object{}
+		for _, c := range r.Counts {
+			counts = append(counts, object{{"what", c.What}, {"n", c.N}})
+		}
+		for _, s := range r.Support() {
+			supports = append(supports, object{{"figure", s.Figure}, {"given", s.Lack == ""}, {"lack", s.Lack}})
+		}
+		list = append(list, object{
+			{"file", e.File.Name}, {"format", e.File.Format.Name}, {"compression", e.File.Compression},
+			{"run", e.Number}, {"runs", len(e.File.Runs)}, {"label", r.Label}, {"calls", r.Calls}, {"answered", r.Completed},
+			{"counts", counts}, {"notes", append([]string{}, r.Notes...)},
+			{"facts", object{
+				{"clock", f.Clock}, {"schedule", f.Schedule}, {"first", f.First}, {"gaps", f.Gaps},
+				{"prompts", f.Prompts}, {"outputs", f.Outputs}, {"failures", f.Failures}, {"cached", f.Cached},
+			}},
+			{"supports", supports}, DialectsMember(e.Results, e.Reasons),
+		})
+	}
+	return writeJSON(w, object{{"schema", Schema}, {"kind", "servesim-analysis"}, {"runs", list}})
+}
