@@ -148,10 +148,26 @@ func blis() *Dialect {
 	}
 }
 
+// vidur is the Vidur simulator, of vidur/metrics.
+func vidur() *Dialect {
+	r := roles{start: Sent, first: FirstText, last: LastText, end: LastText, among: Text}
+	return &Dialect{
+		Name: "vidur", Tool: "Vidur", Version: "main of 2025, 7d47513",
+		Metrics: []Metric{
+			{Key: "prefill_e2e_time", Label: "prefill_e2e_time", Name: TTFT, Unit: Seconds, Measure: r.wait()},
+			{Key: "request_e2e_time", Label: "request_e2e_time", Name: E2E, Unit: Seconds, Measure: r.whole()},
+			{Key: "request_e2e_time_normalized", Label: "request_e2e_time_normalized", Unit: Seconds, Measure: r.perAny(LastText)},
+		},
+		Percentiles: "50,90,99", DDoF: -1, Empty: OmittedEmpty,
+		Failures: "none: it simulates requests that complete; left out here",
+		Notes:    []string{"the real percentiles come from a sketch within 0.1 %"},
+	}
+}
+
 // All returns every dialect, servesim's own first.
 func All() []*Dialect {
 	return []*Dialect{
 		servesim(), vllm(), sglang(), genaiPerf(), aiperf(), llmperf(), guidellm(), inferencePerf(),
-		mlperf(), mlperfEndpoints(), nim(), anyscale(), bentoml(), distServe(), blis(),
+		mlperf(), mlperfEndpoints(), nim(), anyscale(), bentoml(), distServe(), blis(), vidur(),
 	}
 }
