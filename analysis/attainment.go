@@ -125,3 +125,13 @@ func (a *attained) report(requests int64, span sim.Duration) Attainment {
 	}
 	return t
 }
+
+// Good tells whether r completed and meets every limit that it is in the scope of.
+func (g Goodput) Good(r *observe.Request) bool {
+	for i := range g {
+		if g[i].Scope.Holds(r) && !g[i].met(r) {
+			return false
+		}
+	}
+	return r.Outcome == observe.Completed
+}

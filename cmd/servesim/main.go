@@ -66,6 +66,7 @@ func verbs(e env) []*cobra.Command {
 		newCompare(e, nil),
 		newSweep(e, nil),
 		newAnalyze(e, nil),
+		newTail(e, nil),
 		newConform(e, nil),
 		newModel(e, nil),
 		newGPU(e, nil),
