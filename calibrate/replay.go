@@ -23,6 +23,8 @@ type measuredCall struct {
 type replayed struct {
 	run    *MeasuredRun
 	calls  []measuredCall // in order of sent
+	met    []float64      // how many others were under way when each was sent
+	step   sim.Duration   // about the time of a step: the median of TPOT
 	blocks int
 	cells  []cell
 }
@@ -127,13 +129,23 @@ func answer(c *transcript.Call) (first, last sim.Time, ok bool) {
 func (o *replayed) divide() {
 	n := len(o.calls)
 	o.blocks = min(maxFolds, max(1, n/callsOfABlock))
-	load := o.load()
+	o.met = o.load()
+	var tpots []float64
+	for _, c := range o.calls {
+		if !math.IsNaN(c.tpot) {
+			tpots = append(tpots, c.tpot)
+		}
+	}
+	if len(tpots) > 0 {
+		median, _ := spreadOf(tpots)
+		o.step, _ = sim.FromSeconds(median) // one that cannot be shifts nothing
+	}
 	prompts, contexts := make([]float64, n), make([]float64, n)
 	for i, c := range o.calls {
 		prompts[i] = float64(c.prompt)
 		contexts[i] = float64(c.prompt) + float64(c.output)/2
 	}
-	loads, short, long := classes(load, loadClasses), classes(prompts, contextClasses), classes(contexts, contextClasses)
+	loads, short, long := classes(o.met, loadClasses), classes(prompts, contextClasses), classes(contexts, contextClasses)
 	for block := range o.blocks {
 		for _, ttft := range []bool{true, false} {
 			for class := range loadClasses * contextClasses {
@@ -176,13 +188,14 @@ func (o *replayed) of(i int, ttft bool) float64 {
 	return o.calls[i].tpot
 }
 
-// load returns how many other calls each call met: those sent before and not ended.
+// load returns how many other calls each call met: those sent before and not ended
+// about when it was sent.
 func (o *replayed) load() []float64 {
 	var ends []float64 // of the calls under way, unsorted
 	out := make([]float64, len(o.calls))
 	for i, c := range o.calls {
 		at := c.sent.Seconds()
-		ends = slices.DeleteFunc(ends, func(end float64) bool { return end <= at })
+		ends = slices.DeleteFunc(ends, func(end float64) bool { return end <= at+together.Seconds() })
 		out[i] = float64(len(ends))
 		end := at + c.ttft
 		if !math.IsNaN(c.tpot) {

@@ -17,11 +17,12 @@ import (
 )
 
 // A run's figures jitter when a constant moves, as calls come at another time of a
-// step. Each is the mean over so many replays, in all of which but the first each
-// call comes up to mostShift sooner or later.
+// step. Each is the mean over so many replays, in all of which but the first calls
+// come up to half a step sooner or later, if others are under way. Calls that are
+// sent within together of each other are sent as one, and stay so.
 const (
-	replays   = 4
-	mostShift = 20 * sim.Millisecond
+	replays  = 4
+	together = sim.Duration(2 * sim.Millisecond)
 )
 
 // figures simulates the run under the constants of p.
@@ -56,16 +57,20 @@ type shiftedCall struct {
 	sent sim.Time
 }
 
-// shifted returns the calls in the order in which they come, each shifted by a draw
-// from seed, none at seed 0.
+// shifted returns the calls in the order in which they come, shifted by draws from
+// seed, none at seed 0.
 func (o *replayed) shifted(seed sim.Seed) []shiftedCall {
 	out := make([]shiftedCall, len(o.calls))
 	draw := rand.New(seed.Stream("shift of calls"))
+	shift := sim.Time(0)
 	for i, c := range o.calls {
-		out[i] = shiftedCall{i, c.sent}
-		if shift := draw.Int64N(int64(2*mostShift)) - int64(mostShift); seed > 0 {
-			out[i].sent = max(0, c.sent+sim.Time(shift))
+		if i == 0 || c.sent.Sub(o.calls[i-1].sent) > together {
+			shift = 0
+			if d := draw.Int64N(int64(max(1, o.step))) - int64(o.step)/2; seed > 0 && o.met[i] > 0 {
+				shift = sim.Time(d)
+			}
 		}
+		out[i] = shiftedCall{i, max(0, c.sent+shift)}
 	}
 	slices.SortStableFunc(out, func(a, b shiftedCall) int { return cmp.Compare(a.sent, b.sent) })
 	return out
