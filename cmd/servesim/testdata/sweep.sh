@@ -25,15 +25,17 @@ esac
 
 servesim sweep "$plan" --out "$out" --shard "$SLURM_ARRAY_TASK_ID/$shards" --jobs "${SLURM_CPUS_PER_TASK:-1}" &
 shard=$!
-trap 'kill -TERM "$shard"' TERM # the points under way are finished and kept
+asked=no # to end, by scancel or at the time limit
+trap 'asked=yes; kill -TERM "$shard"' TERM # the points under way are finished and kept
 wait "$shard"
 status=$?
 while kill -0 "$shard" 2>/dev/null; do
 	wait "$shard"
 	status=$?
 done
-# Exit code 1 is worth another try, 2 isn't: the plan, or what it names, is at fault.
-if [ "$status" -eq 1 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
+# Exit code 1 is worth another try, and so is being killed; 2 isn't: the plan, or what
+# it names, is at fault.
+if { [ "$status" -eq 1 ] || [ "$status" -gt 128 ]; } && [ $asked = no ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
 	scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 fi
 exit "$status"
