@@ -25,6 +25,7 @@ func Dialects(w io.Writer, results []dialect.Result, reasons []dialect.Reason) e
 	p.otherRates(results)
 	p.grades(results, &left)
 	p.gaps(&left)
+	p.partial(results)
 	p.reasons(reasons, len(results))
 	p.tools(results)
 	return p.to(w)
@@ -52,6 +53,38 @@ func (p *page) gaps(g *gaps) {
 		p.item("Left out", "%s: %s", need, strings.Join(g.what[i], ", "))
 	}
 	if len(g.needs) > 0 {
+		p.line("")
+	}
+}
+
+// partial says of which figures some calls are missing because the source doesn't
+// say enough of them, and which percentiles are not exact.
+func (p *page) partial(results []dialect.Result) {
+	var some, near []string
+	for i := range results {
+		name := results[i].Dialect.Name
+		for k := range results[i].Values {
+			v := &results[i].Values[k]
+			if v.Need == "" && v.Unknown > 0 {
+				some = append(some, fmt.Sprintf("%s %s %s", name, v.Metric.Key, analysis.Counted(v.Unknown, "call")))
+			}
+			if slices.ContainsFunc(v.Quantiles, func(q analysis.QuantileValue) bool { return q.Resolution > 0 }) {
+				near = append(near, name+" "+v.Metric.Key)
+			}
+		}
+		for k := range results[i].Rates {
+			if v := &results[i].Rates[k]; v.Need == "" && v.Unknown > 0 {
+				some = append(some, fmt.Sprintf("%s %s %s", name, v.Rate.Key, analysis.Counted(v.Unknown, "call")))
+			}
+		}
+	}
+	if len(some) > 0 {
+		p.item("Warning", "calls left out of whose tokens or chunks the source doesn't say enough: %s", strings.Join(some, ", "))
+	}
+	if len(near) > 0 {
+		p.item("Warning", "more values than are kept, so percentiles are within 0.025 %%: %s", strings.Join(near, ", "))
+	}
+	if len(some)+len(near) > 0 {
 		p.line("")
 	}
 }
@@ -117,7 +150,7 @@ func (p *page) named(results []dialect.Result, name dialect.Name, left *gaps) {
 				left.add(d, v.Metric.Key, v.Need)
 				continue
 			}
-			row := valueRow(d.Name, v, len(head)-3, true)
+			row := valueRow(d.Name, d, v, len(head)-3, true)
 			for len(row) < len(head)+1 {
 				row = append(row, "")
 			}
@@ -130,10 +163,13 @@ func (p *page) named(results []dialect.Result, name dialect.Name, left *gaps) {
 	}
 }
 
-// valueRow is the row of v, with n percentiles and, if most, the largest value.
-func valueRow(name string, v *dialect.Value, n int, most bool) []string {
+// valueRow is the row of v, a value of d, with n percentiles and, if most, the largest value.
+func valueRow(name string, d *dialect.Dialect, v *dialect.Value, n int, most bool) []string {
 	if !v.OK {
-		return []string{name, "0", "no data"}
+		if d.Empty == dialect.OmittedEmpty {
+			return []string{name, "0", "no data"}
+		}
+		return []string{name, "0", "prints " + string(d.Empty)}
 	}
 	print := milliseconds
 	if v.Metric.Kind == dialect.Speed {
@@ -175,7 +211,7 @@ func (p *page) unnamed(results []dialect.Result, left *gaps) {
 				left.add(d, v.Metric.Key, v.Need)
 				continue
 			}
-			row := valueRow(shortened(v.Metric.Key), v, len(head)-3, false)
+			row := valueRow(shortened(v.Metric.Key), d, v, len(head)-3, false)
 			for len(row) < len(head) {
 				row = append(row, "")
 			}

@@ -86,3 +86,28 @@ func TestDialectsMember(t *testing.T) {
 	}
 	golden(t, "dialects.json", append(b, '\n'))
 }
+
+// A tool's figures of nothing are what it prints then, and calls of which too
+// little is known are counted.
+func TestDialectsOfNothing(t *testing.T) {
+	s := dialect.New(dialect.All(), dialect.Options{Facts: transcript.Everything(), Percentiles: summary(t).Percentiles[:3]})
+	unknown := transcript.Call{Closed: 900 * ms, Output: transcript.Unknown, Prompt: 4, Wanted: transcript.Unknown, Outcome: observe.Completed,
+		Chunks: []transcript.Chunk{{At: 500 * ms, Tokens: transcript.Unknown}}}
+	if err := s.Call(&unknown); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Dialects(&b, s.Results(), s.Reasons()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "dialects_unknown.txt", b.Bytes())
+}
+
+// TestDialectsMarkdown holds that docs/dialects.md is what the dialects are.
+func TestDialectsMarkdown(t *testing.T) {
+	var b bytes.Buffer
+	if err := DialectsMarkdown(&b, dialect.All()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../../docs/dialects.md", b.Bytes())
+}

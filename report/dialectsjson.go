@@ -39,7 +39,7 @@ func dialectObject(r *dialect.Result) object {
 	}
 	return object{
 		{"name", d.Name}, {"tool", d.Tool}, {"version", d.Version}, {"from_documentation", d.FromDocs},
-		{"percentile_definition", d.Estimator.String()}, {"failed_calls", d.Failures},
+		{"percentile_definition", d.Estimator.String()}, {"default_percentiles", d.Percentiles}, {"without_values", d.Empty}, {"failed_calls", d.Failures},
 		{"notes", append([]string{}, d.Notes...)}, {"invalid", r.Invalid},
 		{"calls", r.Calls}, {"completed", r.Completed},
 		{"metrics", metrics}, {"rates", rates}, {"goodput", gradeObject(r)},

@@ -164,7 +164,7 @@ func (s *Sink) value(d *Dialect, m *Metric, ps []analysis.Percentile) Value {
 	v.Distribution = x.distribution(e, ps)
 	v.Calls, v.Never, v.Unknown = x.calls, x.left[endless], x.left[unknown]
 	if v.Calls == 0 && v.Unknown > 0 {
-		v.Need = "needs tokens or instants that the source doesn't have of any call"
+		v.Need = "needs tokens or chunks that the source doesn't have of any call"
 	}
 	if d.DDoF >= 0 && v.Never == 0 {
 		v.Deviation, v.HasDeviation = x.moments.deviation(d.DDoF)
@@ -196,6 +196,10 @@ func (s *Sink) rate(d *Dialect, r *Rate) RateValue {
 		if i := slices.IndexFunc(d.Metrics, func(m Metric) bool { return m.Name == E2E }); i >= 0 {
 			v.Amount = s.measure(d.Metrics[i].Measure).moments.total() / float64(sim.Second)
 		}
+	}
+	if v.Unknown > 0 && v.Unknown == s.totals.completed {
+		v.Need = "needs tokens that the source doesn't have of any call"
+		return v
 	}
 	v.Value = per(v.Amount, v.Span)
 	if r.Unit == PerMinute {
@@ -242,6 +246,10 @@ func (s *Sink) grade(d *Dialect, g *grader) *Grade {
 	r.Good, r.Of, r.Span = g.good, s.totals.of(g.g.Of), s.times.span(g.g.Window)
 	if g.g.Rule == Zipped {
 		r.Good = g.zipUp()
+	}
+	if g.unknown > 0 && g.unknown == s.totals.completed {
+		r.Need = "needs tokens or chunks that the source doesn't have of any call"
+		return r
 	}
 	r.PerSecond, r.TokensPerSecond = math.NaN(), math.NaN()
 	if s.o.Facts.Clock {

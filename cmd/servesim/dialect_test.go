@@ -81,6 +81,18 @@ func TestDialectFaults(t *testing.T) {
 // TTFT 500 ms, then 99 tokens in 700 ms, as even as picoseconds allow.
 const oneRequest = "../../examples/one-request.jsonl"
 
+// TestOneRequestInDialects holds what two tools make of it: 700 ms over 99 tokens,
+// and 1,200 ms over 100.
+func TestOneRequestInDialects(t *testing.T) {
+	out := ok(t, "analyze", oneRequest, "--dialect", "genai-perf,llmperf")
+	golden(t, "one_request.txt", out[strings.Index(out, "\nTTFT, ms"):])
+	for _, want := range []string{"genai-perf  1  7.071", "llmperf     1  12.00"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("there is no %q in\n%s", want, out)
+		}
+	}
+}
+
 // TestOneRequestIsTheExample holds that the example is what its comment says: 99
 // steps of 7,070,707,070 ps and a remainder of 70 ps, one each in the last 70.
 func TestOneRequestIsTheExample(t *testing.T) {

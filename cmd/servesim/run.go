@@ -44,7 +44,14 @@ func newRun(e env, run func(context.Context, *runOptions) error) *cobra.Command 
 file it is the default one, which --print shows. "-" reads the scenario from stdin.
 
 The flags for parts of a scenario are short for --set; --set takes any key, in
-full or by its last part, and TOML values: --set max_num_seqs=64.`,
+full or by its last part, and TOML values: --set max_num_seqs=64.
+
+TTFT is the time from a client's call to the first token, one value a request. TPOT
+is the mean time between the tokens of an answer, one value a request of two tokens
+or more. ITL is every single gap between two tokens, those of all requests pooled,
+so long answers weigh more. Requests that failed are in ITL as far as they came and
+in no other latency. Benchmark tools mean other things by these names: --dialect
+prints what each would have said.`,
 		Example: `  servesim run
   servesim run --set rate_per_s=4 --set requests=2000 --json
   servesim run --dialect vllm,llmperf
