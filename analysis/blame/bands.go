@@ -56,7 +56,28 @@ func above(i int) sim.Duration {
 type bucket struct {
 	count     int64
 	low, high sim.Duration
-	parts     [Causes]wide
+	lo        [Causes]uint64
+	hi        *[Causes]uint64 // nil until one of lo overflows
+}
+
+// add adds d to the part of cause c.
+func (b *bucket) add(c Cause, d sim.Duration) {
+	var carry uint64
+	if b.lo[c], carry = bits.Add64(b.lo[c], uint64(d), 0); carry > 0 {
+		if b.hi == nil {
+			b.hi = new([Causes]uint64)
+		}
+		b.hi[c]++
+	}
+}
+
+// part returns that of cause c.
+func (b *bucket) part(c Cause) wide {
+	w := wide{lo: b.lo[c]}
+	if b.hi != nil {
+		w.hi = b.hi[c]
+	}
+	return w
 }
 
 // scale is the buckets of one metric.
@@ -80,7 +101,7 @@ func (s *scale) add(v sim.Duration, parts *Parts) {
 	b.low, b.high = min(b.low, v), max(b.high, v)
 	for c, part := range parts {
 		if part != 0 {
-			b.parts[c].add(part, 1)
+			b.add(Cause(c), part)
 		}
 	}
 	s.count++
@@ -100,32 +121,31 @@ type Band struct {
 
 // band returns the requests of the buckets that hold ranks from lo to hi, from 0.
 func (s *scale) band(lo, hi int64) (b Band) {
-	var all bucket
+	var parts [Causes]wide
 	before := int64(0)
 	for _, k := range s.buckets {
 		if k == nil {
 			continue
 		}
 		if before <= hi && before+k.count > lo {
-			if all.count == 0 {
-				all.low = k.low
+			if b.Count == 0 {
+				b.Low = k.low
 			}
-			all.high = k.high
-			all.count += k.count
-			for c := range k.parts {
-				all.parts[c].plus(k.parts[c])
+			b.High = k.high
+			b.Count += k.count
+			for c := range parts {
+				parts[c].plus(k.part(Cause(c)))
 			}
 		}
 		before += k.count
 	}
-	b.Count, b.Low, b.High = all.count, all.low, all.high
 	var sum wide
-	for c := range all.parts {
-		was := sum.over(all.count)
-		sum.plus(all.parts[c])
-		b.Parts[c] = sum.over(all.count) - was
+	for c := range parts {
+		was := sum.over(b.Count)
+		sum.plus(parts[c])
+		b.Parts[c] = sum.over(b.Count) - was
 	}
-	b.Mean = sum.over(all.count)
+	b.Mean = sum.over(b.Count)
 	return b
 }
 

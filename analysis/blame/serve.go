@@ -32,13 +32,17 @@ func (y *tally) steady(i int) bool {
 	if r.Output == 1 {
 		return true
 	}
-	j := t.at(r.Last - 1)
-	a, b := t.until(i-1, r.First), t.until(j, r.Last)
+	j, a, b := len(t.entries)-1, &t.entries[i].before, &t.sums
+	if t.entries[j].end != r.Last {
+		j = t.at(r.Last - 1)
+		s := t.until(j, r.Last)
+		b = &s
+	}
 	if b.decodes-a.decodes != int64(r.Output)-1 {
 		return false
 	}
 	y.into = &y.life.AfterFirst
-	y.span(y.into, &a, &b, r.Last.Sub(r.First))
+	y.span(y.into, a, b, r.Last.Sub(r.First))
 	if y.book != nil && i <= j {
 		t.entries[i].decoding++
 		t.difference(j+1).decoding--
@@ -61,19 +65,16 @@ func (y *tally) span(into *Parts, a, b *sums, d sim.Duration) {
 // longest charges the longest gap of a request that is steady from entry i on.
 func (y *tally) longest(i int) {
 	t := y.t
+	first := &t.entries[i].before
 	for t.entries[i].decodes == 0 {
 		i++
 	}
 	e := &t.entries[i]
-	end := e.start.Add(e.first)
-	gap, a, b := end.Sub(y.r.First), t.until(i-1, y.r.First), e.after(1)
-	if serial, later := t.gaps.since(e.serial); later >= gap {
-		gap = later
-		e = &t.entries[t.find(serial)]
-		n := serial - e.serial + 1
-		b = e.after(n)
-		begin := e.start.Add(e.lasts(n) - gap)
-		a = t.until(t.at(begin), begin)
+	gap, b := e.start.Add(e.first).Sub(y.r.First), e.after(1)
+	g := t.gaps.since(e.serial)
+	if g.gap < gap {
+		y.span(&y.life.Gap, first, &b, gap)
+		return
 	}
-	y.span(&y.life.Gap, &a, &b, gap)
+	y.life.Gap = Parts{Decode: g.base, DecodeSlowed: g.slowed, Stalled: g.stalled, Idle: g.gap - g.base - g.slowed - g.stalled}
 }

@@ -115,7 +115,8 @@ const nobody = -1
 // timeline is the steps of one replica that some request may still ask about.
 type timeline struct {
 	entries []entry
-	head    int // entries[:head] are forgotten
+	starts  []sim.Time // of the entries, apart, since they are searched
+	head    int        // entries[:head] are forgotten
 	chunks  []chunk
 	gone    int64 // chunks forgotten before chunks[0]
 	sums    sums  // of all entries
@@ -126,6 +127,7 @@ type timeline struct {
 	later            entry // has the differences of the entry to come
 
 	lastDecode sim.Time     // end of the latest step that decoded
+	decoded    sums         // up to there
 	regular    sim.Duration // from the one before to the first of the latest run
 	gaps       maxima
 	pending    []observe.Request // ended in a step that is not here yet
@@ -151,14 +153,14 @@ func (t *timeline) at(x sim.Time) int {
 	lo, hi := t.head, len(t.entries) // entries[lo-1] begins at or before x, entries[hi] later
 	for step := 1; hi > lo; step *= 2 {
 		i := max(hi-step, lo)
-		if t.entries[i].start <= x {
+		if t.starts[i] <= x {
 			lo = i + 1
 			break
 		}
 		hi = i
 	}
 	for lo < hi {
-		if m := int(uint(lo+hi) / 2); t.entries[m].start <= x {
+		if m := int(uint(lo+hi) / 2); t.starts[m] <= x {
 			lo = m + 1
 		} else {
 			hi = m
@@ -188,58 +190,12 @@ func (t *timeline) push(r *observe.StepRun) {
 			own[j], own[j-1] = own[j-1], own[j]
 		}
 	}
+	t.sums = e.after(e.steps)
 	if e.decodes > 0 {
 		t.regularGaps(&e)
-		t.lastDecode = e.end
+		t.lastDecode, t.decoded = e.end, t.sums
 	}
-	t.sums = e.after(e.steps)
 	t.entries = append(t.entries, e)
+	t.starts = append(t.starts, e.start)
 	t.next, t.any = r.Serial+r.Steps, true
-}
-
-// regularGaps takes in the gaps, between e and the step before that decoded, of
-// those who got a token in both.
-func (t *timeline) regularGaps(e *entry) {
-	if t.lastDecode != observe.Never {
-		t.regular = e.start.Add(e.first).Sub(t.lastDecode)
-		t.gaps.push(e.serial, t.regular)
-	}
-	if e.steps > 2 && e.inc < 0 {
-		t.gaps.push(e.serial+1, e.first+e.inc)
-	}
-	if e.steps > 1 {
-		t.gaps.push(e.serial+e.steps-1, e.first+e.inc*sim.Duration(e.steps-1))
-	}
-}
-
-// maxima answers which was the longest regular gap since a given step. It keeps
-// only gaps that no later one reaches.
-type maxima struct {
-	at  []int64
-	gap []sim.Duration
-}
-
-func (m *maxima) push(at int64, gap sim.Duration) {
-	n := len(m.at)
-	for n > 0 && m.gap[n-1] <= gap {
-		n--
-	}
-	m.at, m.gap = append(m.at[:n], at), append(m.gap[:n], gap)
-}
-
-// since returns the longest gap that ended with a step after serial, and that step.
-func (m *maxima) since(serial int64) (at int64, gap sim.Duration) {
-	i := sort.Search(len(m.at), func(i int) bool { return m.at[i] > serial })
-	if i == len(m.at) {
-		return 0, 0
-	}
-	return m.at[i], m.gap[i]
-}
-
-// forget drops the gaps of steps before serial.
-func (m *maxima) forget(serial int64) {
-	i := sort.Search(len(m.at), func(i int) bool { return m.at[i] >= serial })
-	if 2*i > len(m.at) {
-		m.at, m.gap = append(m.at[:0], m.at[i:]...), append(m.gap[:0], m.gap[i:]...)
-	}
 }

@@ -28,6 +28,7 @@ func (t *timeline) trim(bound sim.Time, b *book) {
 	t.chunks = t.chunks[:copy(t.chunks, t.chunks[from-t.gone:])]
 	t.gone = from
 	t.entries = t.entries[:copy(t.entries, t.entries[t.head:])]
+	t.starts = t.starts[:copy(t.starts, t.starts[t.head:])]
 	t.head = 0
 	t.gaps.forget(t.entries[0].serial)
 }
@@ -65,19 +66,6 @@ func (t *timeline) close(b *book) {
 	for ; t.head < len(t.entries); t.head++ {
 		t.settle(&t.entries[t.head], b)
 	}
-}
-
-// find returns the index of the entry that holds step serial.
-func (t *timeline) find(serial int64) int {
-	lo, hi := t.head, len(t.entries)-1
-	for lo < hi {
-		if m := int(uint(lo+hi+1) / 2); t.entries[m].serial <= serial {
-			lo = m
-		} else {
-			hi = m - 1
-		}
-	}
-	return lo
 }
 
 // keep is the earliest instant that the pending requests ask about, or bound if

@@ -1,0 +1,62 @@
+package blame
+
+import (
+	"sort"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// regularGap is a gap between the tokens of those who got one in two steps that
+// decoded, with none in between that did: how long it was, which step ended it,
+// and what it was spent on. What is left of it, no step took.
+type regularGap struct {
+	serial                     int64
+	gap, base, slowed, stalled sim.Duration
+}
+
+// regularGaps takes in the gaps that end in e.
+func (t *timeline) regularGaps(e *entry) {
+	if t.lastDecode != observe.Never {
+		t.regular = e.start.Add(e.first).Sub(t.lastDecode)
+		s, d := e.after(1), &t.decoded
+		t.gaps.push(regularGap{e.serial, t.regular, s.base - d.base, s.slowed - d.slowed, s.stalled - d.stalled})
+	}
+	if e.steps > 2 && e.inc < 0 {
+		d := e.first + e.inc
+		t.gaps.push(regularGap{serial: e.serial + 1, gap: d, base: d})
+	}
+	if e.steps > 1 {
+		d := e.first + e.inc*sim.Duration(e.steps-1)
+		t.gaps.push(regularGap{serial: e.serial + e.steps - 1, gap: d, base: d})
+	}
+}
+
+// maxima answers which was the longest regular gap since a given step, the latest
+// of those as long. It keeps only gaps that no later one reaches.
+type maxima []regularGap
+
+func (m *maxima) push(g regularGap) {
+	s := *m
+	n := len(s)
+	for n > 0 && s[n-1].gap <= g.gap {
+		n--
+	}
+	*m = append(s[:n], g)
+}
+
+// since returns the longest gap that ended with a step after serial, the zero
+// value if none did.
+func (m maxima) since(serial int64) (g regularGap) {
+	if i := sort.Search(len(m), func(i int) bool { return m[i].serial > serial }); i < len(m) {
+		return m[i]
+	}
+	return g
+}
+
+// forget drops the gaps of steps before serial.
+func (m *maxima) forget(serial int64) {
+	s := *m
+	i := sort.Search(len(s), func(i int) bool { return s[i].serial >= serial })
+	*m = s[:copy(s, s[i:])]
+}
