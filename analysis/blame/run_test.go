@@ -1,9 +1,13 @@
 package blame_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"servesim/analysis/blame"
 	"servesim/scenario"
@@ -70,6 +74,33 @@ func TestTailOfITLIsChargedToPrompts(t *testing.T) {
 		if culprits = r.Decode; decode-culprits > 1 || culprits-decode > 1 { // each rounded
 			t.Errorf("%v: requests lost %v between tokens to prompts, which are charged %v", settings, decode, culprits)
 		}
+	}
+}
+
+// TestBlameOfAFileIsThatOfTheRun writes records, reads them, and charges both.
+func TestBlameOfAFileIsThatOfTheRun(t *testing.T) {
+	var file bytes.Buffer
+	w, err := observe.NewWriter(&file, observe.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, read := blame.New(blame.Options{}), blame.New(blame.Options{})
+	run(t, plan(t, "requests=500", "policy=vllm@0.8-v0", "num_gpu_blocks_override=3000", "rate_per_s=40"), observe.Tee{direct, w}, true)
+	err = w.Close()
+	r, errR := observe.NewReader(&file, "records")
+	if err := errors.Join(err, errR); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Replay(read); err != nil {
+		t.Fatal(err)
+	}
+	a, errA := direct.Report()
+	b, errB := read.Report()
+	if d := cmp.Diff(a, b); errA != nil || errB != nil || d != "" {
+		t.Fatal(errA, errB, d)
+	}
+	if lost := a.Bands[blame.E2E].All.Parts[blame.Redo]; lost == 0 {
+		t.Error("nobody was preempted, so little was tried")
 	}
 }
 

@@ -1,0 +1,102 @@
+package blame
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"servesim/sim"
+)
+
+// bigOf returns w as a big number.
+func bigOf(w wide) *big.Int {
+	n := new(big.Int).SetUint64(w.hi)
+	return n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(w.lo))
+}
+
+func TestSumsAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w, x wide
+		var b bucket
+		want := new(big.Int)
+		n := int64(0)
+		for range rapid.IntRange(1, 20).Draw(t, "numbers") {
+			d := rapid.Int64Min(0).Draw(t, "d")
+			k := rapid.Int64Range(1, 1<<20).Draw(t, "times")
+			w.add(sim.Duration(d), k)
+			x.add(sim.Duration(d), k)
+			x.plus(wide{})
+			want.Add(want, new(big.Int).Mul(big.NewInt(d), big.NewInt(k)))
+			n += k
+		}
+		if bigOf(w).Cmp(want) != 0 || w != x {
+			t.Fatalf("%v, want %v", w, want)
+		}
+		if got := w.over(n); new(big.Int).Div(want, big.NewInt(n)).Int64() != int64(got) {
+			t.Fatalf("%v over %d is %d", want, n, got)
+		}
+		var plain wide
+		for range 9 {
+			d := sim.Duration(rapid.Int64Min(math.MaxInt64/2).Draw(t, "large"))
+			b.add(Prefill, d)
+			plain.add(d, 1)
+		}
+		if b.part(Prefill) != plain || plain.hi == 0 || b.part(Decode) != (wide{}) {
+			t.Fatalf("%v, want %v", b.part(Prefill), plain)
+		}
+	})
+}
+
+func TestPortionsSumToTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.Int64Min(0).Draw(t, "d")
+		of := rapid.Int64Range(1, math.MaxInt64).Draw(t, "of")
+		n := rapid.Int64Range(0, of).Draw(t, "n")
+		want := new(big.Int).Mul(big.NewInt(d), big.NewInt(n))
+		if got := portion(sim.Duration(d), n, of); want.Div(want, big.NewInt(of)).Int64() != int64(got) {
+			t.Fatalf("%d·%d/%d is %d, not %d", d, n, of, want, got)
+		}
+		if portion(sim.Duration(d), of, of) != sim.Duration(d) {
+			t.Fatal("the whole is not the whole")
+		}
+	})
+}
+
+// TestPlaces holds that buckets are in order, hold what is below their end, and
+// are at most a 256th of their values wide.
+func TestPlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := sim.Duration(rapid.Int64Range(0, math.MaxInt64/2).Draw(t, "d"))
+		i := place(d)
+		end := above(i)
+		if d >= end || place(end-1) != i || place(end) != i+1 {
+			t.Fatalf("%d is in bucket %d, which ends at %d", d, i, end)
+		}
+		if i > 0 {
+			if low := above(i - 1); low > d || int64(end-low-1)*256 > int64(d) {
+				t.Fatalf("%d is in a bucket from %d to %d", d, low, end)
+			}
+		}
+	})
+}
+
+// TestRunsOfGaps holds that a run of gaps counts as its gaps one by one.
+func TestRunsOfGaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs, each gapScale
+		for range 3 {
+			n, seqs := rapid.Int64Range(1, 300).Draw(t, "n"), rapid.Int64Range(1, 5).Draw(t, "seqs")
+			inc := sim.Duration(rapid.Int64Range(-20, 50).Draw(t, "inc"))
+			first := sim.Duration(rapid.Int64Range(6000, 40_000).Draw(t, "first"))
+			runs.run(first, inc, n, seqs)
+			for i := range n {
+				each.add(first+inc*sim.Duration(i), 0, seqs)
+			}
+		}
+		if a, b := runs.report(), each.report(); a != b {
+			t.Fatalf("%+v, one by one %+v", a, b)
+		}
+	})
+}
