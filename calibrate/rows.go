@@ -35,7 +35,7 @@ func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string
 	var mine []validate.Row
 	for i := range rows {
 		s, err := validate.Setup(&rows[i], d.options(p))
-		if rows[i].Split != validate.Calibration || !isOf(&rows[i], p) || err != nil || s.Engine != engine {
+		if rows[i].Split != validate.Calibration || !isOf(rows[i].GPU, p) || err != nil || s.Engine != engine {
 			continue
 		}
 		d.kv[s.KV] = true
@@ -71,9 +71,9 @@ func Run(ctx context.Context, rows []validate.Row, p *gpu.Profile, engine string
 	return r, r.compareForms(ctx, q)
 }
 
-// isOf tells whether row r was measured on the GPU of p, or of what p is based on.
-func isOf(r *validate.Row, p *gpu.Profile) bool {
-	return strings.EqualFold(r.GPU, p.Name) || strings.EqualFold(r.GPU, p.Base)
+// isOf tells whether a table calls the GPU of p by this name.
+func isOf(name string, p *gpu.Profile) bool {
+	return strings.EqualFold(name, p.Name) || strings.EqualFold(name, p.Root)
 }
 
 // Bears implements Data.
@@ -125,7 +125,7 @@ func (d *rowsData) Figures(ctx context.Context, p *gpu.Profile) ([]Figure, error
 // options returns those of a simulation with profile.
 func (d *rowsData) options(profile *gpu.Profile) validate.Options {
 	return validate.Options{Done: d.done, Profile: func(name string) (*gpu.Profile, error) {
-		if !strings.EqualFold(name, profile.Name) && !strings.EqualFold(name, profile.Base) {
+		if !isOf(name, profile) {
 			return nil, validate.ErrNoProfile
 		}
 		return profile, nil

@@ -59,7 +59,9 @@ func runFit(ctx context.Context, o *fitOptions) error {
 	if err := f.agree(); err != nil {
 		return err
 	}
-	f.compareStarts()
+	if err := f.compareStarts(); err != nil {
+		return err
+	}
 	if err := f.fitKernels(); err != nil {
 		return err
 	}
@@ -162,7 +164,7 @@ func versionOf(version, policy string) bool {
 }
 
 // compareStarts sets the start of each server beside the memory ledger.
-func (f *fitting) compareStarts() {
+func (f *fitting) compareStarts() error {
 	for _, in := range f.of(kindLog) {
 		if in.log.Start.Empty() {
 			continue
@@ -172,11 +174,15 @@ func (f *fitting) compareStarts() {
 			overrides: calibrate.LedgerOverrides(&in.log.Start)}
 		blocks, note, ok := calibrate.StartBlocks(&in.log.Start, l.BlockSize, l.Groups)
 		r.blocksNote = note
+		if ok && f.blocks > 0 && blocks != f.blocks {
+			return usagef("%s: prints %d KV blocks, an earlier log %d, so they are of two servers; fit them apart", in.path, blocks, f.blocks)
+		}
 		if ok {
 			r.blocks, f.blocks = blocks, blocks
 		}
 		f.starts = append(f.starts, r)
 	}
+	return nil
 }
 
 // fitKernels fits the coefficients of the kernels.
@@ -186,10 +192,7 @@ func (f *fitting) fitKernels() error {
 			return usagef("%s: a second folder of kernel tables; one set of kernels is fitted at a time", in.path)
 		}
 		set := f.profile.Engine[f.engine].Kernels
-		gpuName := strings.ToUpper(f.profile.Name)
-		if f.profile.Base != "" {
-			gpuName = strings.ToUpper(f.profile.Base)
-		}
+		gpuName := strings.ToUpper(f.profile.Root)
 		w := fit.Wanted{GPU: gpuName, Engines: []string{f.engine}, Datasheet: f.profile.Datasheet, Data: fmt.Sprintf("kernel tables of %s, %s, engine %s", filepath.Base(filepath.Clean(in.path)), gpuName, f.engine)}
 		k, err := in.tables.Kernels(w)
 		if err != nil {

@@ -21,6 +21,7 @@ type profileTree struct {
 	values  map[string]any
 	where   func(key string) string
 	baseSum string // hash of the file that it is based on, empty if there is none
+	root    string // name of the profile at the end of its bases
 }
 
 // readTree reads the text of a profile and of the profiles that it is based on.
@@ -38,7 +39,8 @@ func readTree(file, text string, below []string) (profileTree, error) {
 	}
 	name, given := own["base"].(string)
 	if !given {
-		return profileTree{values: own, where: at}, nil
+		root, _ := own["name"].(string)
+		return profileTree{values: own, where: at, root: root}, nil
 	}
 	fault := func(format string, args ...any) error {
 		return strict.Fault{Where: at("base"), Key: "base", Text: fmt.Sprintf(format, args...)}
@@ -69,7 +71,7 @@ func readTree(file, text string, below []string) (profileTree, error) {
 		}
 		return at(key)
 	}
-	return profileTree{overlay(base.values, own), where, hashOf(baseText)}, nil
+	return profileTree{overlay(base.values, own), where, hashOf(baseText), base.root}, nil
 }
 
 // forget takes out of base what a profile based on it does not inherit though it

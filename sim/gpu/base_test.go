@@ -44,7 +44,7 @@ func TestBasedProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := again.Engine["vllm"]; e.StepS != 0.001 || e.SeqS != 1e-6 || again.Name != "more" {
+	if e := again.Engine["vllm"]; e.StepS != 0.001 || e.SeqS != 1e-6 || again.Name != "more" || again.Root != "h100" {
 		t.Errorf("%+v", e)
 	}
 }

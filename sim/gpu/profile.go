@@ -39,6 +39,9 @@ type Profile struct {
 	// BaseChanged tells that the file that Base names is not the one that Origin was
 	// fitted with.
 	BaseChanged bool `toml:"-"`
+	// Root is the name of the profile at the end of its bases, its own without any:
+	// what measurements call the GPU.
+	Root string `toml:"-"`
 }
 
 // ExpertCaution is a sentence about experts whose weights have a format.
@@ -129,6 +132,7 @@ func readProfile(file, text string) (*Profile, error) {
 	if err := strict.Join(strict.Rules{Ranges: ranges(), Whole: true}.Decode(tree.values, &p, where)); err != nil {
 		return nil, err
 	}
+	p.Root = tree.root
 	if o := p.Origin; o != nil && o.BaseSHA256 != "" {
 		p.BaseChanged = o.BaseSHA256 != tree.baseSum
 	}
