@@ -45,6 +45,8 @@ type Run struct {
 	// Notes say what else a reader should know, a sentence each.
 	Notes []string
 
+	missing struct{ first, gaps, prompts, outputs, cached int64 } // answers without
+
 	origin exact.Instant // the instant that is 0 for the calls
 	known  bool          // that there is an origin
 }

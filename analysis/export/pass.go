@@ -106,14 +106,26 @@ func (c *checker) call(p *pass, f *found) error {
 	return nil
 }
 
-// learn takes what a call that was answered lacks from what the run knows.
+// learn takes what a call that was answered lacks from what the run knows. An
+// answer without a token has no instants that could be missing.
 func (r *Run) learn(f *found) {
-	k, call := &r.Facts, &f.call
-	k.First = k.First && len(call.Chunks) > 0
-	k.Gaps = k.Gaps && f.gaps
-	k.Prompts = k.Prompts && call.Prompt != transcript.Unknown
-	k.Outputs = k.Outputs && call.Output != transcript.Unknown
-	k.Cached = k.Cached && call.Cached != transcript.Unknown
+	call, none := &f.call, transcript.Unknown
+	for _, k := range []struct {
+		lacks bool
+		n     *int64
+		fact  *bool
+	}{
+		{len(call.Chunks) == 0 && call.Output != 0, &r.missing.first, &r.Facts.First},
+		{!f.gaps && call.Output != 0, &r.missing.gaps, &r.Facts.Gaps},
+		{call.Prompt == none, &r.missing.prompts, &r.Facts.Prompts},
+		{call.Output == none, &r.missing.outputs, &r.Facts.Outputs},
+		{call.Cached == none, &r.missing.cached, &r.Facts.Cached},
+	} {
+		if k.lacks {
+			*k.n++
+			*k.fact = false
+		}
+	}
 }
 
 // clock keeps the earliest instant of the run and checks that all are on one clock.

@@ -184,9 +184,36 @@ func TestOneCallWithoutGapsTakesThemAll(t *testing.T) {
 	if err != nil || f.Runs[0].Facts.Gaps {
 		t.Fatalf("%+v, %v", f, err)
 	}
+	if got := f.Runs[0].Support()[3]; got.Lack != "the instants of the tokens between the first and the last are not in the file for 1 of 2 answers" {
+		t.Errorf("%+v", got)
+	}
 	want := []transcript.Chunk{{At: sim.Time(1500 * sim.Millisecond), Tokens: 1}, {At: sim.Time(2100 * sim.Millisecond), Tokens: 3}}
 	if diff := cmp.Diff(want, find(t, calls[0]).Chunks); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestEmptyAnswersTakeNothingAway reads a record of inference-perf without chunks,
+// for its answer had no token: the other calls' instants are no worse for it.
+func TestEmptyAnswersTakeNothingAway(t *testing.T) {
+	empty := `{"start_time": 27537.0, "end_time": 27537.1, "info": {"input_tokens": 5, "response_metrics": {"output_tokens": 0, "chunk_times": []}}, "error": null}`
+	f, _, err := readAll(textSource("f", strings.TrimSuffix(inferencePerfSample, "]")+", "+empty+"]"))
+	if err != nil || f.Runs[0].Completed != 2 || !f.Runs[0].Facts.First || !f.Runs[0].Facts.Gaps {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// TestCutOffCompressedFile reads half of a gzip file.
+func TestCutOffCompressedFile(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for range 5000 {
+		io.WriteString(z, llmperfSample)
+	}
+	z.Close()
+	_, _, err := readAll(textSource("f.gz", b.String()[:b.Len()/2]))
+	if err == nil || !strings.Contains(err.Error(), "of the compressed file: unexpected EOF; the file is cut off: copy or download it again") {
+		t.Error(err)
 	}
 }
 

@@ -1,5 +1,7 @@
 package export
 
+import "fmt"
+
 // Support says of a kind of figure whether a run can give it.
 type Support struct {
 	// Figure names it.
@@ -10,14 +12,18 @@ type Support struct {
 
 // Support says which figures the run can give, and why it can't give the others.
 func (r *Run) Support() []Support {
-	f := &r.Facts
-	const (
-		first   = "no call has the instant of its first token"
-		outputs = "the number of output tokens isn't in the file for every answer"
-		prompts = "the number of prompt tokens isn't in the file for every answer"
-		clock   = "the instants at which calls were sent aren't in the file"
-		gaps    = "the instants of the tokens between the first and the last aren't in the file for every answer"
-	)
+	f, m := &r.Facts, &r.missing
+	of := func(n int64, what string) string {
+		if n == r.Completed {
+			return what + " not in the file"
+		}
+		return fmt.Sprintf("%s not in the file for %d of %d answers", what, n, r.Completed)
+	}
+	const clock = "the instants at which calls were sent are not in the file"
+	first := of(m.first, "the instant of the first token is")
+	outputs := of(m.outputs, "the number of output tokens is")
+	prompts := of(m.prompts, "the number of prompt tokens is")
+	gaps := of(m.gaps, "the instants of the tokens between the first and the last are")
 	token, rate := first, clock // the first thing that is missing
 	if f.First {
 		token = outputs
@@ -36,9 +42,9 @@ func (r *Run) Support() []Support {
 		{"ITL of every gap, worst gaps", unless(f.Gaps, gaps)},
 		{"requests/s", unless(f.Clock, clock)},
 		{"tokens/s", unless(f.Clock && f.Outputs, rate)},
-		{"time between schedule and send", unless(f.Schedule, "when the load's schedule wanted calls sent isn't in the file")},
+		{"time between schedule and send", unless(f.Schedule, "when the load's schedule wanted calls sent is not in the file")},
 		{"failed calls", unless(f.Failures, "the tool doesn't write all of them")},
-		{"hits of a prefix cache", unless(f.Cached, "the cached tokens aren't in the file for every answer")},
+		{"hits of a prefix cache", unless(f.Cached, of(m.cached, "the number of cached tokens is"))},
 		{"replay as a trace", unless(f.Clock && f.Prompts && f.Outputs, replay)},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"servesim/analysis"
 	"servesim/analysis/dialect"
@@ -120,7 +119,9 @@ func (o *analyzeOptions) limits() (slo analysis.SLO, err error) {
 // analyze reads the file at path and computes the figures of its runs. What is
 // wrong with it is a fault of the command line.
 func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.Options) ([]report.Export, error) {
-	f, err := export.Read(o.source(ctx, path))
+	src, finish := o.source(ctx, path)
+	defer finish()
+	f, err := export.Read(src)
 	if err != nil {
 		return nil, o.faultOf(err)
 	}
@@ -160,14 +161,12 @@ func (o *analyzeOptions) faultOf(err error) error {
 	return &scenario.UsageError{Err: err}
 }
 
-// source returns the file at path, which is read until ctx is cancelled. Standard
-// input is kept in memory, for it is read twice.
-func (o *analyzeOptions) source(ctx context.Context, path string) export.Source {
+// source returns the file at path, which is read twice until ctx is cancelled, and
+// what ends its progress. Standard input is kept in memory.
+func (o *analyzeOptions) source(ctx context.Context, path string) (src export.Source, finish func()) {
 	if path != scenario.StdinPath {
-		return export.Source{Name: path, Open: func() (io.ReadCloser, error) {
-			f, err := os.Open(path)
-			return until{ctx, f}, err
-		}}
+		r := newReading(ctx, o.env, path, 2)
+		return export.Source{Name: path, Open: r.open}, r.finish
 	}
 	var kept []byte
 	return export.Source{Name: scenario.StdinName, Open: func() (io.ReadCloser, error) {
@@ -178,19 +177,5 @@ func (o *analyzeOptions) source(ctx context.Context, path string) export.Source 
 			}
 		}
 		return io.NopCloser(bytes.NewReader(kept)), nil
-	}}
-}
-
-// until is a file that ends with an error when ctx is cancelled.
-type until struct {
-	ctx context.Context
-	*os.File
-}
-
-// Read implements io.Reader.
-func (u until) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.File.Read(p)
+	}}, func() {}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -100,6 +102,46 @@ func TestRecordsSayWhatTheRunSaid(t *testing.T) {
 	}
 	if same < 3 {
 		t.Errorf("%d metrics compared: %+v of %s", same, a, out)
+	}
+}
+
+// TestLongReadingsShowProgress reads a file as on a terminal, twice: at once, and
+// as if it had begun long ago.
+func TestLongReadingsShowProgress(t *testing.T) {
+	inFolder(t, map[string]string{"a.jsonl": aiperf})
+	for _, late := range []bool{false, true} {
+		var stderr bytes.Buffer
+		r := newReading(t.Context(), env{stderr: &stderr, tty: true}, "a.jsonl", 2)
+		if late {
+			r.gate.began = r.gate.began.Add(-2 * showAfter)
+		}
+		for range 2 {
+			f, err := r.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := io.ReadAll(f); err != nil || string(text) != aiperf {
+				t.Errorf("%s, %v", text, err)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		r.finish()
+		if shown := strings.Contains(stderr.String(), "reading a.jsonl"); shown != late {
+			t.Errorf("late %v: %q", late, &stderr)
+		}
+	}
+}
+
+// TestAnalyzeIsInterrupted cancels an analysis before it begins.
+func TestAnalyzeIsInterrupted(t *testing.T) {
+	inFolder(t, map[string]string{"a.jsonl": aiperf})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, err bytes.Buffer
+	if code := Main(ctx, env{stdin: strings.NewReader(""), stdout: &out, stderr: &err}, []string{"analyze", "a.jsonl"}); code != exitFailed || out.Len() > 0 || !strings.Contains(err.String(), "interrupted") {
+		t.Errorf("exit %d: %s%s", code, &out, &err)
 	}
 }
 

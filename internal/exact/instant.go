@@ -96,27 +96,52 @@ const maxUnits = 9e18
 // nearest picosecond, half to even. ok is false if b is not such a number.
 func (u Unit) Parse(b []byte) (at Instant, ok bool) {
 	var whole, frac int64
-	i := 0
+	i, keep := 0, psDigits-u.exp
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		whole = whole*10 + int64(b[i]-'0')
 	}
 	wholeDigits, digits := i, 0
+	var rest []byte // the digits below a picosecond
 	if i > 0 && i < len(b) && b[i] == '.' {
+		from := i + 1
 		for i++; i < len(b) && b[i]-'0' <= 9; i++ {
-			frac = frac*10 + int64(b[i]-'0')
-			digits++
+			if digits < keep {
+				frac = frac*10 + int64(b[i]-'0')
+				digits++
+			}
 		}
-		if digits == 0 {
+		if i == from {
 			return Instant{}, false
 		}
+		rest = b[from+digits : i]
 	}
-	if i != len(b) || i == 0 || wholeDigits > 19 || wholeDigits == 19 && b[0] == '9' || digits > psDigits-u.exp {
+	if i != len(b) || i == 0 || wholeDigits > 19 || wholeDigits == 19 && b[0] == '9' {
 		return u.parseSlow(b)
 	}
 	unitPs := second / u.per
 	at.Sec = whole / u.per
 	at.Ps = whole%u.per*unitPs + frac*(unitPs/pow10(digits))
+	if up(rest, at.Ps%2 == 1) {
+		at.Ps++
+	}
+	if at.Ps == second {
+		at = Instant{at.Sec + 1, 0}
+	}
 	return at, true
+}
+
+// up tells whether a number with the digits of rest behind it is rounded up: where
+// rest is a half, if the number is odd.
+func up(rest []byte, odd bool) bool {
+	if len(rest) == 0 || rest[0] != '5' {
+		return len(rest) > 0 && rest[0] > '5'
+	}
+	for _, c := range rest[1:] {
+		if c != '0' {
+			return true
+		}
+	}
+	return odd
 }
 
 // parseSlow reads what parse does, with exponents and any number of digits.
