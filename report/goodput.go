@@ -19,6 +19,9 @@ func (p *page) goodput(a *analysis.Attainment) {
 	}
 	p.item("Goodput", "%s requests/s and %s output tokens/s: %s of %s requests (%s), failed ones included, met every limit",
 		Number(a.PerSecond), Number(a.OutputPerSecond), analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share))
+	if i := &a.Interval; i.OK {
+		p.item("", "95 %% interval of the share: %s to %s", percent(i.Lo), percent(i.Hi))
+	}
 	t := table{left: 1}
 	t.add("  limit", "requests", "met", "share", "missed only this")
 	for i, e := range a.Each {
@@ -90,7 +93,7 @@ func goodputObject(a *analysis.Attainment) any {
 	}
 	return object{
 		{"definition", "completed requests that met every limit that they are in the scope of, of all requests, failed ones included; per second over span_ps"},
-		{"requests", a.Requests}, {"good", a.Good}, {"share", real(share)},
+		{"requests", a.Requests}, {"good", a.Good}, {"share", real(share)}, {"interval", shareIntervalObject(&a.Interval)},
 		{"requests_per_s", real(a.PerSecond)}, {"output_tokens_per_s", real(a.OutputPerSecond)}, {"tokens_per_s", real(a.TokensPerSecond)},
 		{"limits", limits},
 	}

@@ -126,11 +126,12 @@ func distribution(d *analysis.Distribution) object {
 	}
 	ps := object{}
 	for _, q := range d.Quantiles {
-		ps = append(ps, Member{q.P.String(), object{{"value_ps", int64(q.Value)}, {"resolution_ps", int64(q.Resolution)}}})
+		o := object{{"value_ps", int64(q.Value)}, {"resolution_ps", int64(q.Resolution)}}
+		ps = append(ps, Member{q.P.String(), append(o, intervalMember("interval", &q.Interval)...)})
 	}
-	return object{
-		{"count", d.Count}, {"mean_ps", int64(d.Mean)}, {"min_ps", int64(d.Min)}, {"max_ps", int64(d.Max)}, {"percentiles", ps},
-	}
+	o := object{{"count", d.Count}, {"mean_ps", int64(d.Mean)}}
+	o = append(o, intervalMember("mean_interval", &d.MeanInterval)...)
+	return append(o, object{{"min_ps", int64(d.Min)}, {"max_ps", int64(d.Max)}, {"percentiles", ps}}...)
 }
 
 // groupObjects lists groups, whose latencies are defined as those of all are.

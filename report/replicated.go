@@ -76,11 +76,7 @@ func ReplicatedJSON(w io.Writer, r *analysis.Replicated, more ...Member) error {
 	latency := object{}
 	for _, m := range r.Metrics {
 		o := append(object{{"name", m.Name}, {"definition", m.Definition}}, distribution(m.Distribution)...)
-		intervals := object{}
-		for _, row := range statistics(m.Distribution) {
-			intervals = append(intervals, Member{row.name, intervalObject(&row.interval)})
-		}
-		latency = append(latency, Member{m.Key, append(o, Member{"intervals", intervals})})
+		latency = append(latency, Member{m.Key, o})
 	}
 	rate := func(x *analysis.Rate) object {
 		if !x.OK {
@@ -90,11 +86,7 @@ func ReplicatedJSON(w io.Writer, r *analysis.Replicated, more ...Member) error {
 	}
 	var goodput any // null without limits
 	if len(r.SLO.Goodput) > 0 {
-		share := object{{"limits", r.SLO.Goodput.String()}, {"share", real(r.Share)}, {"lo", nil}, {"hi", nil}}
-		if i := r.ShareInterval; i.OK {
-			share[2].Value, share[3].Value = i.Lo, i.Hi
-		}
-		goodput = share
+		goodput = object{{"limits", r.SLO.Goodput.String()}, {"share", real(r.Share)}, {"interval", shareIntervalObject(&r.ShareInterval)}}
 	}
 	return writeJSON(w, append(object{
 		{"schema", Schema}, {"kind", "servesim-replications"}, {"replications", r.Runs}, {"requests", r.Requests},

@@ -136,8 +136,12 @@ func (p *page) latencies(r *analysis.Report) {
 	}
 	t.write(p)
 	p.line("")
+	p.intervals(metrics)
 	for _, m := range metrics {
 		p.item(m.Name, "%s", m.Definition)
+	}
+	if hasInterval(metrics) {
+		p.item("interval", "of 100 runs like this one, about 95 have intervals that hold what a run without end would show; n>= is about how many values one takes")
 	}
 	p.item("percentiles", "linear interpolation between the two nearest values (type 7)")
 	p.item("throughput", "completed requests, from the first arrival to the last end")

@@ -26,18 +26,18 @@ func TestReplicationsJSON(t *testing.T) {
 		Requests     int64
 		Seeds        [2]uint64
 		Latency      map[string]struct {
-			Intervals map[string]struct {
+			Mean struct {
 				Method string
 				Lo     *int64 `json:"lo_ps"`
 				Hi     *int64 `json:"hi_ps"`
-			}
+			} `json:"mean_interval"`
 		}
 	}
 	out := ok(t, "run", "--replications", "5", "--set", "requests=200", "--seed", "7", "--json")
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	i := got.Latency["ttft"].Intervals["mean"]
+	i := got.Latency["ttft"].Mean
 	if got.Kind != "servesim-replications" || got.Replications != 5 || got.Requests != 1000 || got.Seeds != [2]uint64{7, 11} ||
 		i.Method != "replications" || i.Lo == nil || i.Hi == nil || *i.Lo > *i.Hi {
 		t.Errorf("%+v", got)
