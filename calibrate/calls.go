@@ -91,7 +91,7 @@ func (c *Calls) Bears(key string) bool {
 				return true
 			}
 		case "eager_layer_s":
-			if s.EagerPrefill != nil && *s.EagerPrefill || s.EagerPrefill == nil && s.Profile.Engine[s.Engine].EagerPrefill {
+			if s.EnforceEager || s.EagerPrefill != nil && *s.EagerPrefill || s.EagerPrefill == nil && s.Profile.Engine[s.Engine].EagerPrefill {
 				return true
 			}
 		case "kv_bf16_efficiency":

@@ -109,6 +109,10 @@ func (s *Stats) Bears(key string) bool {
 			if l.log.Setup.TP > 1 {
 				return true
 			}
+		case "eager_layer_s":
+			if l.log.Setup.EnforceEager {
+				return true
+			}
 		case "kv_bf16_efficiency":
 			if l.log.Setup.KV != gpu.FP8 {
 				return true

@@ -113,3 +113,47 @@ func TestStatsWithoutConstantLoad(t *testing.T) {
 		}
 	}
 }
+
+// Without CUDA graphs the lines tell how long launching a layer takes: small decode
+// steps take that and no longer. The interval is a third of the prior's.
+func TestStatsTellLaunches(t *testing.T) {
+	shipped, err := gpu.LoadProfile("h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := *shipped
+	p.Engine = maps.Clone(shipped.Engine)
+	e := p.Engine["vllm"]
+	e.EagerLayerS = 450e-6
+	p.Engine["vllm"] = e
+	l := logged(t, &p, 400000, stretch(12, 4, 32, 128))
+	l.Setup.EnforceEager = true
+	setup := l.Setup
+	setup.Profile = &p
+	cost, err := gpu.NewCost(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.Stats {
+		s := &l.Stats[i]
+		s.GenerationPerS = float64(s.Running) / cost.Step(gpu.Work{DecodeSeqs: int64(s.Running), DecodeKV: int64(s.KVUsage * 400000), Samples: int64(s.Running)}).Seconds()
+	}
+	data, _, err := NewStats([]ServerLog{l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Fit(context.Background(), data, shipped, "vllm", data.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Constants {
+		c := &r.Constants[i]
+		if low, high := c.Interval(); c.Key == "eager_layer_s" {
+			if c.Told < 0.75 || low > 450e-6 || high < 450e-6 || high-low > 260e-6 {
+				t.Errorf("eager_layer_s is in [%.4g, %.4g], told %.2f; the truth is 450e-6", low, high, c.Told)
+			}
+			return
+		}
+	}
+	t.Error("eager_layer_s is not fitted")
+}
