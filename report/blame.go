@@ -59,8 +59,13 @@ func (p *page) blameGaps(g *blame.Gaps) {
 		p.item("ITL", "no data: no request got two tokens")
 		return
 	}
-	p.item("ITL", "%s of %s gaps are about the 99th percentile, %s ms, or longer. In the mean they exceed the median, %s ms, by %s ms: %s of that is charged to other requests' prompts.",
+	text := fmt.Sprintf("%s of %s gaps are about the 99th percentile, %s ms, or longer. In the mean they exceed the median, %s ms, by %s ms: %s of that is charged to other requests' prompts.",
 		analysis.Grouped(g.Tail), analysis.Grouped(g.Count), milliseconds(g.P99), milliseconds(g.Median), milliseconds(g.Excess), percent(named(g)))
+	if from, prompts, share := g.Most(); prompts > 0 {
+		text += fmt.Sprintf(" The %s of %s tokens or more took %s of what all prompts took of them.",
+			analysis.Counted(prompts, "prompt"), analysis.Grouped(from), percent(share))
+	}
+	p.item("ITL", "%s", text)
 }
 
 // named returns the share of the tail's excess that prompts took.
@@ -106,7 +111,10 @@ func BlameMember(r *blame.Report) Member {
 		bands = append(bands, Member{b.Metric.Key(), object{{"all", bandObject(&b.All)}, {"middle", bandObject(&b.Middle)}, {"tail", bandObject(&b.Tail)}}})
 	}
 	g := &r.Gaps
-	lengths, top := []object{}, []object{}
+	lengths, tail, top := []object{}, []object{}, []object{}
+	for _, l := range g.Lengths {
+		tail = append(tail, object{{"from", l.From}, {"below", l.Below}, {"prompts", l.Prompts}, {"share", real(l.Share)}})
+	}
 	for _, l := range r.Lengths {
 		lengths = append(lengths, object{{"from", l.From}, {"below", l.Below}, {"requests", l.Prompts}, {"culprits", l.Culprits},
 			{"decode_share", real(l.Decode)}, {"wait_share", real(l.Wait)}})
@@ -117,7 +125,7 @@ func BlameMember(r *blame.Report) Member {
 	return Member{"blame", object{
 		{"requests", r.Requests}, {"bands", bands},
 		{"itl", object{{"count", g.Count}, {"median_ps", int64(g.Median)}, {"p99_ps", int64(g.P99)}, {"tail", g.Tail},
-			{"tail_excess_ps", int64(g.Excess)}, {"tail_named_ps", int64(g.Named)}}},
+			{"tail_excess_ps", int64(g.Excess)}, {"tail_named_ps", int64(g.Named)}, {"tail_prompts_by_length", tail}}},
 		{"mean_decode_cost_ps", int64(r.Decode)}, {"mean_wait_cost_ps", int64(r.Wait)},
 		{"prompts_by_length", lengths}, {"culprits", top},
 	}}

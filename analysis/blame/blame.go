@@ -36,7 +36,9 @@ func New(o Options) *Blame {
 	if o.Top == 0 {
 		o.Top = 10
 	}
-	return &Blame{options: o, book: book{most: o.Top}}
+	b := &Blame{options: o}
+	b.book = book{most: o.Top, free: nobody, gaps: &b.gaps}
+	return b
 }
 
 // maxReplicas bounds what a record may take for the number of a replica.
@@ -66,7 +68,7 @@ func (b *Blame) Step(r *observe.StepRun) error {
 		return err
 	}
 	t.push(r)
-	b.gaps.step(t, r)
+	b.gaps.step(t, r, &b.book)
 	if err := b.clear(t, t.end()); err != nil {
 		return err
 	}
@@ -163,5 +165,5 @@ func (b *Blame) Report() (*Report, error) {
 	for _, t := range b.timelines {
 		t.close(&b.book)
 	}
-	return b.report(), nil
+	return b.report(), nil // of the gaps too, whose prompts are known now
 }

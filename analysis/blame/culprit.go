@@ -36,6 +36,7 @@ type Length struct {
 type owner struct {
 	Culprit
 	chunks int32 // still there
+	worst  int32 // place of the longest gaps that it had a share in, or nobody
 }
 
 // class is what the prompts of a range of lengths, a power of two wide, cost.
@@ -50,9 +51,44 @@ type book struct {
 	unused  []int32
 	top     []Culprit // most Decode first
 	most    int       // length of top, at most
-	classes [33]class
+	classes [lengths]class
 	decode  wide
 	wait    wide
+	marks   []mark
+	free    int32 // the first mark that is unused, or nobody
+	gaps    *gapScale
+}
+
+// mark records d of chunk c in gaps of a place.
+func (b *book) mark(c *chunk, at int32, d sim.Duration) {
+	if c.marks != nobody && b.marks[c.marks].place == at {
+		b.marks[c.marks].time += d
+		return
+	}
+	i := b.free
+	if i == nobody {
+		i = int32(len(b.marks))
+		b.marks = append(b.marks, mark{})
+	} else {
+		b.free = b.marks[i].next
+	}
+	b.marks[i] = mark{c.marks, at, d}
+	c.marks = i
+}
+
+// unmark counts the marks of c as of a prompt in a class, and returns the place of
+// the longest gaps among them, or nobody.
+func (b *book) unmark(c *chunk, in int) (worst int32) {
+	worst = nobody
+	for i := c.marks; i != nobody; {
+		m := &b.marks[i]
+		b.gaps.buckets[m.place].class(in).add(m.time, 1)
+		worst = max(worst, m.place)
+		next := m.next
+		m.next, b.free = b.free, i
+		i = next
+	}
+	return worst
 }
 
 // adopt makes the request r the owner of c, and returns it as an owner: o, or a
@@ -65,12 +101,23 @@ func (b *book) adopt(o int32, r *observe.Request, c *chunk) int32 {
 			o = int32(len(b.owners))
 			b.owners = append(b.owners, owner{})
 		}
-		b.owners[o] = owner{Culprit: Culprit{ID: r.ID, Prompt: r.Prompt}}
+		b.owners[o] = owner{Culprit: Culprit{ID: r.ID, Prompt: r.Prompt}, worst: nobody}
 		b.classes[classOf(r.Prompt)].prompts++
 	}
 	b.owners[o].chunks++
 	c.owner = o
 	return o
+}
+
+// lengths is the number of classes of prompts by length, a power of two wide each.
+const lengths = 33
+
+// bounds returns the lengths of the prompts of a class: from ≤ length < below.
+func bounds(in int) (from, below int64) {
+	if in == 0 {
+		return 0, 1
+	}
+	return 1 << (in - 1), 1 << in
 }
 
 // classOf returns the place in classes of a prompt's length.
@@ -81,20 +128,26 @@ func classOf(prompt int32) int { return bits.Len32(uint32(max(0, prompt))) }
 func (b *book) settle(c *chunk) {
 	if c.owner == nobody {
 		length := c.start + c.tokens // or more
-		b.offer(Culprit{ID: c.id, Prompt: length, Decode: c.decode, Wait: c.wait}, classOf(length))
+		in := classOf(length)
+		b.offer(Culprit{ID: c.id, Prompt: length, Decode: c.decode, Wait: c.wait}, in, b.unmark(c, in))
 		return
 	}
 	o := &b.owners[c.owner]
+	o.worst = max(o.worst, b.unmark(c, classOf(o.Prompt)))
 	o.Decode += c.decode
 	o.Wait += c.wait
 	if o.chunks--; o.chunks == 0 {
-		b.offer(o.Culprit, classOf(o.Prompt))
+		b.offer(o.Culprit, classOf(o.Prompt), o.worst)
 		b.unused = append(b.unused, c.owner)
 	}
 }
 
-// offer counts what u cost, and keeps it if it is among the most costly.
-func (b *book) offer(u Culprit, in int) {
+// offer counts what u cost, and keeps it if it is among the most costly. Gaps of
+// the place worst are the longest that it had a share in.
+func (b *book) offer(u Culprit, in int, worst int32) {
+	if worst != nobody {
+		b.gaps.buckets[worst].prompts[in]++
+	}
 	k := &b.classes[in]
 	k.decode.add(u.Decode, 1)
 	k.wait.add(u.Wait, 1)
@@ -125,17 +178,16 @@ func compareCulprits(a, b Culprit) int {
 	return 1
 }
 
-// lengths returns the classes that have prompts.
-func (b *book) lengths() []Length {
+// byLength returns the classes that have prompts.
+func (b *book) byLength() []Length {
 	var list []Length
 	for i := range b.classes {
 		k := &b.classes[i]
 		if k.prompts+k.culprits == 0 {
 			continue
 		}
-		l := Length{Below: 1 << i, Prompts: k.prompts, Culprits: k.culprits, Decode: share(k.decode, b.decode), Wait: share(k.wait, b.wait)}
-		l.From = l.Below / 2
-		list = append(list, l)
+		from, below := bounds(i)
+		list = append(list, Length{from, below, k.prompts, k.culprits, share(k.decode, b.decode), share(k.wait, b.wait)})
 	}
 	return list
 }

@@ -9,6 +9,16 @@ import (
 type gapBucket struct {
 	count      int64
 	sum, named wide
+	classes    *[lengths]wide // named by the lengths of prompts; nil if 0
+	prompts    [lengths]int32 // prompts that had a share in no longer gaps, by length
+}
+
+// class returns the sum of what prompts of a range of lengths took of the gaps.
+func (b *gapBucket) class(in int) *wide {
+	if b.classes == nil {
+		b.classes = new([lengths]wide)
+	}
+	return &b.classes[in]
 }
 
 // gapScale is all gaps between tokens.
@@ -54,8 +64,9 @@ func (g *gapScale) run(first, inc sim.Duration, n, seqs int64) {
 	}
 }
 
-// step counts the gaps that end in r, which is the latest of t.
-func (g *gapScale) step(t *timeline, r *observe.StepRun) {
+// step counts the gaps that end in r, which is the latest of t, and marks the
+// prompts that had a share in them.
+func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 	e := &t.entries[len(t.entries)-1]
 	resumed := false
 	for i := range r.Chunks {
@@ -67,16 +78,50 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun) {
 		case p.Steps != 1:
 			g.run(p.First, p.Inc, p.Steps, int64(p.Seqs))
 		case p.First == r.First:
-			g.add(p.First, excess(r), int64(p.Seqs))
+			d := excess(r)
+			g.add(p.First, d, int64(p.Seqs))
+			t.mark(b, e, d, p)
 		case resumed && p.First != t.regular:
 			g.add(p.First, 0, int64(p.Seqs)) // perhaps of a prompt that is computed again
 		default:
 			end := r.Start.Add(r.First)
 			begin := end - sim.Time(p.First)
-			a, b := t.until(t.at(begin), begin), e.after(1)
-			g.add(p.First, b.slowed+b.stalled-a.slowed-a.stalled, int64(p.Seqs))
+			i := t.at(begin)
+			from, to := t.until(i, begin), e.after(1)
+			g.add(p.First, to.slowed+to.stalled-from.slowed-from.stalled, int64(p.Seqs))
+			for i = max(i, t.head); i < len(t.entries); i++ {
+				if k := &t.entries[i]; k.start >= begin {
+					t.mark(b, k, k.excess(), p)
+				}
+			}
 		}
 	}
+}
+
+// mark marks the prompts of e with what they took, d in all, of each gap of p.
+func (t *timeline) mark(b *book, e *entry, d sim.Duration, p *observe.Gaps) {
+	if d == 0 {
+		return
+	}
+	at, before := int32(place(p.First)), int64(0)
+	chunks := t.chunksOf(e)
+	for i := range chunks {
+		c := &chunks[i]
+		upTo := before + int64(c.tokens)
+		b.mark(c, at, sim.Duration(p.Seqs)*(portion(d, upTo, e.tokens)-portion(d, before, e.tokens)))
+		before = upTo
+	}
+}
+
+// excess returns how much longer e lasts for its prompts; it is one step if it has any.
+func (e *entry) excess() sim.Duration {
+	switch {
+	case e.chunks == 0:
+		return 0
+	case e.decodes == 0:
+		return e.first
+	}
+	return e.first - e.base
 }
 
 // excess returns how much longer the first step of r lasts for its prompts.
@@ -98,6 +143,28 @@ type Gaps struct {
 	// of other requests, in the steps since the token before.
 	Tail          int64
 	Excess, Named sim.Duration
+	// Lengths is the prompts that had a share in the tail, by length, the longest
+	// last.
+	Lengths []TailLength
+}
+
+// TailLength is the prompts of a range of lengths that had a share in the tail.
+type TailLength struct {
+	// From and Below bound the lengths in tokens: From ≤ length < Below.
+	From, Below int64
+	// Prompts is their number, and Share what they took of all that prompts did.
+	Prompts int64
+	Share   float64
+}
+
+// Most returns the longest prompts that together took at least half of what all
+// took of the tail: those of from tokens or more, their number and their share.
+func (g *Gaps) Most() (from, prompts int64, share float64) {
+	for i := len(g.Lengths) - 1; i >= 0 && share < 0.5; i-- {
+		l := &g.Lengths[i]
+		from, prompts, share = l.From, prompts+l.Prompts, share+l.Share
+	}
+	return from, prompts, share
 }
 
 // report returns what has been counted.
@@ -121,6 +188,7 @@ func (g *gapScale) report() (r Gaps) {
 		}
 		before += b.count
 	}
+	r.Lengths = lengthsOf(g.buckets[tail:])
 	var excess, named wide
 	for i := range g.buckets[tail:] {
 		b := &g.buckets[tail+i]
@@ -134,6 +202,32 @@ func (g *gapScale) report() (r Gaps) {
 	}
 	r.Excess, r.Named = excess.over(r.Tail), named.over(r.Tail)
 	return r
+}
+
+// lengthsOf returns the prompts that had a share in the gaps of the buckets.
+func lengthsOf(buckets []gapBucket) (list []TailLength) {
+	var prompts [lengths]int64
+	var times [lengths]wide
+	var all wide
+	for i := range buckets {
+		for in, n := range buckets[i].prompts {
+			prompts[in] += int64(n)
+		}
+		if buckets[i].classes == nil {
+			continue
+		}
+		for in, w := range buckets[i].classes {
+			times[in].plus(w)
+			all.plus(w)
+		}
+	}
+	for in, n := range prompts {
+		if n > 0 {
+			from, below := bounds(in)
+			list = append(list, TailLength{from, below, n, share(times[in], all)})
+		}
+	}
+	return list
 }
 
 // rank99 returns the rank, from 0, of the 99th percentile of n values.

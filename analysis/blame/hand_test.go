@@ -74,8 +74,10 @@ func TestBlameByHand(t *testing.T) {
 		t.Error(d)
 	}
 	// Five gaps: 10, 10, 30 (20 of them 2's), 30, 30 (20 of them 3's). The median
-	// is 30, to which the tail adds nothing.
-	if d := cmp.Diff(Gaps{Count: 5, Median: span(30), P99: span(30), Tail: 3}, r.Gaps); d != "" {
+	// is 30, to which the tail adds nothing. Of the tail's 60 that prompts took, 40
+	// are 3's, twice 20.
+	gaps := Gaps{Count: 5, Median: span(30), P99: span(30), Tail: 3, Lengths: []TailLength{{128, 256, 1, 2. / 3}, {256, 512, 1, 1. / 3}}}
+	if d := cmp.Diff(gaps, r.Gaps); d != "" {
 		t.Error(d)
 	}
 	// The worst gap of 1 is the later of its two of 30, that of 2 its only one.

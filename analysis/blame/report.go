@@ -34,7 +34,7 @@ type Report struct {
 
 // report returns the sums.
 func (b *Blame) report() *Report {
-	r := &Report{Requests: b.requests, Gaps: b.gaps.report(), Top: b.book.top, Lengths: b.book.lengths()}
+	r := &Report{Requests: b.requests, Gaps: b.gaps.report(), Top: b.book.top, Lengths: b.book.byLength()}
 	for m := range b.bands {
 		s := &b.bands[m]
 		n := s.count

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"servesim/sim"
@@ -95,8 +96,8 @@ func TestRunsOfGaps(t *testing.T) {
 				each.add(first+inc*sim.Duration(i), 0, seqs)
 			}
 		}
-		if a, b := runs.report(), each.report(); a != b {
-			t.Fatalf("%+v, one by one %+v", a, b)
+		if d := cmp.Diff(each.report(), runs.report()); d != "" {
+			t.Fatalf("(-one by one +runs)\n%s", d)
 		}
 	})
 }

@@ -106,7 +106,15 @@ type chunk struct {
 	tokens       int32
 	ghost        bool
 	owner        int32 // of culprits, or nobody
+	marks        int32 // the first of its marks, or nobody
 	decode, wait sim.Duration
+}
+
+// mark is a chunk's share of gaps between tokens of about one length.
+type mark struct {
+	next  int32 // of the same chunk, or nobody
+	place int32 // of the gaps, in the scale of all
+	time  sim.Duration
 }
 
 // nobody is no owner.
@@ -182,7 +190,7 @@ func (t *timeline) push(r *observe.StepRun) {
 	for i := range r.Chunks {
 		c := &r.Chunks[i]
 		e.tokens += int64(c.Tokens)
-		t.chunks = append(t.chunks, chunk{id: c.ID, start: c.Start, tokens: c.Tokens, ghost: c.Ghost, owner: nobody})
+		t.chunks = append(t.chunks, chunk{id: c.ID, start: c.Start, tokens: c.Tokens, ghost: c.Ghost, owner: nobody, marks: nobody})
 	}
 	own := t.chunks[len(t.chunks)-len(r.Chunks):]
 	for i := 1; i < len(own); i++ { // their order in records has no meaning

@@ -3,6 +3,7 @@ package stepwise
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -165,6 +166,13 @@ func (l *lives) runLaws() error {
 		if left != 0 {
 			return fmt.Errorf("request %d cost others %v more than it is charged", id, left)
 		}
+	}
+	tail := 0.0
+	for _, x := range r.Gaps.Lengths {
+		tail += x.Share
+	}
+	if r.Gaps.Named > 0 && math.Abs(tail-1) > 1e-9 {
+		return fmt.Errorf("shares of the tail sum to %v: %+v", tail, r.Gaps)
 	}
 	for _, b := range r.Bands {
 		for _, band := range []blame.Band{b.All, b.Middle, b.Tail} {
