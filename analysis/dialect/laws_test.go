@@ -190,6 +190,18 @@ func TestMoments(t *testing.T) {
 			}
 		}
 	})
+	rapid.Check(t, func(t *rapid.T) { // a run is its values one by one
+		first, inc := rapid.Uint64Range(0, 1<<60).Draw(t, "first"), rapid.Uint64Range(0, 1<<50).Draw(t, "inc")
+		n := rapid.Int64Range(1, 300).Draw(t, "n")
+		var run, single moments
+		run.addRun(first, inc, n)
+		for i := range uint64(n) {
+			single.add(first+i*inc, 1)
+		}
+		if run != single {
+			t.Fatalf("%+v, one by one %+v", run, single)
+		}
+	})
 	var one moments
 	one.add(7, 1)
 	if d, ok := one.deviation(0); !ok || d != 0 {

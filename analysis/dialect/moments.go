@@ -16,16 +16,45 @@ type moments struct {
 	square [3]uint64
 }
 
+// maxRun is the most values of a run: the cubes of more don't fit.
+const maxRun = 1 << 20
+
 // add takes value v, at least 0, n times.
 func (m *moments) add(v uint64, n int64) {
 	m.n += n
-	h, l := bits.Mul64(v, uint64(n))
+	m.addSum(v, uint64(n))
+	h, l := bits.Mul64(v, v)
+	m.addSquares(h, l, uint64(n))
+}
+
+// addRun takes n values, from 1 to maxRun: first, first+inc, first+2·inc and so on.
+func (m *moments) addRun(first, inc uint64, n int64) {
+	k := uint64(n)
+	m.n += n
+	m.addSum(first, k)
+	m.addSum(inc, k*(k-1)/2)
+	// Σ(a+id)² is n·a² + 2ad·Σi + d²·Σi².
+	h, l := bits.Mul64(first, first)
+	m.addSquares(h, l, k)
+	h, l = bits.Mul64(first, inc)
+	m.addSquares(h, l, k*(k-1))
+	h, l = bits.Mul64(inc, inc)
+	m.addSquares(h, l, (k-1)*k*(2*k-1)/6)
+}
+
+// addSum adds v·n to the sum.
+func (m *moments) addSum(v, n uint64) {
+	h, l := bits.Mul64(v, n)
 	var c uint64
 	m.sum[0], c = bits.Add64(m.sum[0], l, 0)
 	m.sum[1] += h + c
-	h, l = bits.Mul64(v, v)
-	h1, l1 := bits.Mul64(l, uint64(n))
-	h2, l2 := bits.Mul64(h, uint64(n))
+}
+
+// addSquares adds a number of 128 bits times n to the sum of squares.
+func (m *moments) addSquares(h, l, n uint64) {
+	h1, l1 := bits.Mul64(l, n)
+	h2, l2 := bits.Mul64(h, n)
+	var c uint64
 	m.square[0], c = bits.Add64(m.square[0], l1, 0)
 	m.square[1], c = bits.Add64(m.square[1], h1, c)
 	m.square[2] += c

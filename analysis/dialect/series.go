@@ -176,11 +176,10 @@ type progression struct {
 
 // add takes the next pause.
 func (p *progression) add(d sim.Duration) error {
-	p.to.moments.add(uint64(d), 1)
 	switch {
 	case p.run.Steps == 1:
 		p.run.Inc = d - p.last
-	case p.run.Steps > 1 && d-p.last == p.run.Inc && p.run.Steps < math.MaxInt32:
+	case p.run.Steps > 1 && d-p.last == p.run.Inc && p.run.Steps < maxRun:
 	default:
 		if err := p.flush(); err != nil {
 			return err
@@ -202,6 +201,11 @@ func (p *progression) flush() error {
 	}
 	run := p.run
 	p.run = observe.Gaps{}
+	if run.Inc < 0 {
+		p.to.moments.addRun(uint64(p.last), uint64(-run.Inc), run.Steps)
+	} else {
+		p.to.moments.addRun(uint64(run.First), uint64(run.Inc), run.Steps)
+	}
 	return p.to.runs.Add(&run)
 }
 
