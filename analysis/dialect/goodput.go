@@ -136,9 +136,9 @@ const maxZipped = 1 << 20
 
 // grader counts the calls that a tool calls good.
 type grader struct {
-	g         *Goodput
-	l         limits
-	good, bad int64
+	g    *Goodput
+	l    limits
+	good int64
 	// tokens are the prompt and output tokens of good calls.
 	tokens int64
 	// unknown is the number of completed calls that can't be judged.
@@ -148,7 +148,7 @@ type grader struct {
 }
 
 // zipped is what Zipped keeps of a call: a bit for each limit, whether there is a
-// value and whether it meets it.
+// value and whether it meets it. A tool that zips has few keys.
 type zipped struct {
 	id       int64
 	has, met uint16
@@ -159,27 +159,28 @@ func (g *grader) take(v *view) {
 	if len(g.l.keys) == 0 || g.g.Rule == Marginal || v.call.Outcome != observe.Completed {
 		return
 	}
-	z := zipped{id: v.call.ID}
+	z, good := zipped{id: v.call.ID}, true
 	for i := range g.l.keys {
 		met, st := g.judge(v, i)
 		switch {
-		case st == counted && met:
-			z.has, z.met = z.has|1<<i, z.met|1<<i
-		case st == counted:
-			z.has |= 1 << i
 		case st == unknown:
 			g.unknown++
 			return
-		case g.g.AbsentGood:
+		case st == counted:
+			z.has |= 1 << i
+		default:
+			met = g.g.AbsentGood
+		}
+		if met {
 			z.met |= 1 << i
 		}
+		good = good && met
 	}
 	if g.g.Rule == Zipped {
 		g.keep(z)
 		return
 	}
-	if z.met != 1<<len(g.l.keys)-1 {
-		g.bad++
+	if !good {
 		return
 	}
 	g.good++

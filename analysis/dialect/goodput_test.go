@@ -3,10 +3,12 @@ package dialect
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"servesim/analysis"
 	"servesim/analysis/transcript"
+	"servesim/sim"
 )
 
 // The goodput of the three requests with TTFT ≤ 600 ms and TPOT ≤ 10 ms, which
@@ -61,5 +63,42 @@ func TestLimitThatIsReached(t *testing.T) {
 	}
 	if g := measured(t, "vllm", calls, Options{Goodput: limits.Goodput}, nil).Goodput; g.Good != 1 {
 		t.Error("vllm: a TTFT that equals its limit is missed")
+	}
+}
+
+// GenAI-Perf's lists, side by side: the first answer has one token and so no ITL,
+// so the second call's ITL of 7 ms stands beside the first one's TTFT of 300 ms,
+// and nothing beside the second one's TTFT of 900 ms, which is too long. By number
+// it's one good call, though none is good; AIPerf finds none.
+func TestListsSideBySide(t *testing.T) {
+	limits, err := analysis.ParseSLO("ttft:600 tpot:10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := []*transcript.Call{answer(2, 0, 900*ms, 700*ms, 9, 101, 1), answer(1, 0, 300*ms, 0, 9, 1, 1)}
+	if g := measured(t, "genai-perf", calls, Options{Goodput: limits.Goodput}, nil).Goodput; g.Good != 1 {
+		t.Errorf("genai-perf: %+v, want 1 good", g)
+	}
+	if g := measured(t, "aiperf", calls, Options{Goodput: limits.Goodput}, nil).Goodput; g.Good != 0 {
+		t.Errorf("aiperf: %+v, want none good", g)
+	}
+}
+
+// MLPerf's limits may come as limits on the run, and only those of its percentile.
+func TestMarginalLimits(t *testing.T) {
+	slo, err := analysis.ParseSLO("ttft p99 < 500ms, tpot p90 < 1ms, tpot p99 < 8ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := measured(t, "mlperf", []*transcript.Call{one(1)}, Options{Run: slo.Run}, nil).Goodput
+	want := []Verdict{
+		{Objective: analysis.TTFT, Limit: 500 * ms, P99: 500 * ms, OK: true},
+		{Objective: analysis.TPOT, Limit: 8 * ms, P99: 7_070_707 * sim.Nanosecond, OK: true, Met: true},
+	}
+	if !slices.Equal(g.Verdicts, want) {
+		t.Errorf("%+v, want %+v", g.Verdicts, want)
+	}
+	if r := measured(t, "vllm", []*transcript.Call{one(1)}, Options{Run: slo.Run}, nil); r.Goodput != nil {
+		t.Errorf("vllm has no limits on percentiles, yet %+v", r.Goodput)
 	}
 }
