@@ -55,7 +55,10 @@ func (p *page) export(e *Export) {
 		}
 		p.item("Run", "%s", label)
 	}
-	p.item("Calls", "%s, %s answered", analysis.Grouped(e.Run.Calls), analysis.Grouped(e.Run.Completed))
+	p.item("Calls", "%s: %s answered, %s failed", analysis.Grouped(e.Run.Calls), analysis.Grouped(e.Run.Completed), analysis.Grouped(e.Run.Calls-e.Run.Completed))
+	for _, c := range e.Run.Errors {
+		p.item("", "%s failed: %s", analysis.Grouped(c.N), c.What)
+	}
 	for _, c := range e.Run.Counts {
 		p.item("", "%s: %s", analysis.Grouped(c.N), c.What)
 	}
@@ -100,7 +103,10 @@ func ExportsJSON(w io.Writer, runs []Export) error {
 	for i := range runs {
 		e := &runs[i]
 		r, f := e.Run, &e.Run.Facts
-		counts, supports := []object{}, []object{}
+		errors, counts, supports := []object{}, []object{}, []object{}
+		for _, c := range r.Errors {
+			errors = append(errors, object{{"what", c.What}, {"n", c.N}})
+		}
 		for _, c := range r.Counts {
 			counts = append(counts, object{{"what", c.What}, {"n", c.N}})
 		}
@@ -110,7 +116,7 @@ func ExportsJSON(w io.Writer, runs []Export) error {
 		list = append(list, object{
 			{"file", e.File.Name}, {"format", e.File.Format.Name}, {"compression", e.File.Compression},
 			{"run", e.Number}, {"runs", len(e.File.Runs)}, {"label", r.Label}, {"calls", r.Calls}, {"answered", r.Completed},
-			{"counts", counts}, {"notes", append([]string{}, r.Notes...)},
+			{"errors", errors}, {"counts", counts}, {"notes", append([]string{}, r.Notes...)},
 			{"facts", object{
 				{"clock", f.Clock}, {"schedule", f.Schedule}, {"first", f.First}, {"gaps", f.Gaps},
 				{"prompts", f.Prompts}, {"outputs", f.Outputs}, {"failures", f.Failures}, {"cached", f.Cached},

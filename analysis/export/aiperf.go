@@ -209,6 +209,9 @@ func (v *aiperfRecord) answer(p *pass, f *found) bool {
 		return false
 	}
 	first, streamed := v.time(p, "time_to_first_token")
+	if !streamed {
+		first, streamed = v.time(p, "ttft") // its name in early versions
+	}
 	gaps, listed := v.gaps(p)
 	switch {
 	case p.faults.Len() != before:
@@ -230,7 +233,20 @@ func (v *aiperfRecord) answer(p *pass, f *found) bool {
 		f.call.Closed, f.gaps = sim.Time(latency), false
 		p.run.count("answers that were not streamed, whose tokens came when they ended")
 	}
+	if visible, ok := v.time(p, "time_to_first_output_token"); ok {
+		f.reasonedUntil(visible)
+	}
 	return p.faults.Len() == before
+}
+
+// reasonedUntil marks the chunks before visible, when the answer proper began, as
+// reasoning.
+func (f *found) reasonedUntil(visible sim.Duration) {
+	for i := range f.call.Chunks {
+		if k := &f.call.Chunks[i]; k.At < sim.Time(visible-tolerance(visible)) {
+			k.Kind = transcript.Reasoning
+		}
+	}
 }
 
 // tokens returns the number of tokens of a metric, Unknown if there is none.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"slices"
 
 	"servesim/analysis/transcript"
 	"servesim/internal/exact"
@@ -39,6 +40,9 @@ type Run struct {
 	Facts transcript.Facts
 	// Calls is the number of calls, Completed that of those that got their answer.
 	Calls, Completed int64
+	// Errors says why the others didn't, in order of the first of each, the last of
+	// many being all that came later.
+	Errors []Count
 	// Counts says how many records a rule was applied to, in order of the first of
 	// each: records that are no calls, and instants that had to be taken from others.
 	Counts []Count
@@ -68,6 +72,26 @@ func (r *Run) count(what string) {
 		}
 	}
 	r.Counts = append(r.Counts, Count{what, 1})
+}
+
+// mostErrors is how many errors of a run are told apart.
+const mostErrors = 8
+
+// fail adds a call that failed.
+func (r *Run) fail(why string) {
+	if why == "" {
+		why = "no error is told"
+	}
+	i := slices.IndexFunc(r.Errors, func(c Count) bool { return c.What == why })
+	if i < 0 && len(r.Errors) < mostErrors {
+		r.Errors = append(r.Errors, Count{What: why})
+	}
+	if i < 0 {
+		if i = len(r.Errors) - 1; r.Errors[i].What != why {
+			r.Errors[i].What = "other errors"
+		}
+	}
+	r.Errors[i].N++
 }
 
 // Read reads a file once and tells what is in it. The error is an *infile.Faults

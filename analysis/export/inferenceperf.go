@@ -42,6 +42,18 @@ type inferencePerfInfo struct {
 		} `json:"text"`
 	} `json:"request_metrics"`
 	ResponseMetrics *inferencePerfResponse `json:"response_metrics"`
+
+	// Older versions have the answer's figures here, with the instants of chunks.
+	OutputTokens     *count  `json:"output_tokens"`
+	OutputTokenTimes []stamp `json:"output_token_times"`
+}
+
+// response returns what was measured of the answer, or nil.
+func (v *inferencePerfInfo) response() *inferencePerfResponse {
+	if v.ResponseMetrics == nil && v.OutputTokens != nil {
+		return &inferencePerfResponse{OutputTokens: v.OutputTokens, ChunkTimes: v.OutputTokenTimes}
+	}
+	return v.ResponseMetrics
 }
 
 // inferencePerfResponse is what was measured of an answer: an instant for each
@@ -91,7 +103,7 @@ func (v *inferencePerfRequest) emit(p *pass) {
 	}
 	if v.Info != nil {
 		f.call.Prompt = firstCount(v.Info.RequestMetrics.Text.InputTokens, v.Info.InputTokens)
-		if r := v.Info.ResponseMetrics; r != nil && !r.take(p, f) {
+		if r := v.Info.response(); r != nil && !r.take(p, f) {
 			return
 		}
 	}

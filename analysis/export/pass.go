@@ -99,6 +99,7 @@ func (c *checker) call(p *pass, f *found) error {
 		c.clock(p, f)
 	}
 	if call.Outcome != observe.Completed {
+		run.fail(call.Error)
 		return nil
 	}
 	run.Completed++

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -200,6 +201,47 @@ func TestEmptyAnswersTakeNothingAway(t *testing.T) {
 	f, _, err := readAll(textSource("f", strings.TrimSuffix(inferencePerfSample, "]")+", "+empty+"]"))
 	if err != nil || f.Runs[0].Completed != 2 || !f.Runs[0].Facts.First || !f.Runs[0].Facts.Gaps {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// TestErrorsAreCounted reads a run with more kinds of errors than are told apart.
+func TestErrorsAreCounted(t *testing.T) {
+	lines := []string{}
+	for i, code := range []string{"1", "2", "3", "4", "5", "6", "7", "1", "8", "9", "8", "10"} {
+		lines = append(lines, fmt.Sprintf(`{"error_code": %s, "ttft_s": 0, "end_to_end_latency_s": 0, "number_output_tokens": 0, "number_input_tokens": %d}`, code, i))
+	}
+	f, err := Read(textSource("f", "["+strings.Join(lines, ",")+"]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := f.Runs[0].Errors
+	if len(got) != mostErrors || got[0] != (Count{"error 1", 2}) || got[7] != (Count{"other errors", 4}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestOldRecordsOfInferencePerf reads a record as older versions wrote it.
+func TestOldRecordsOfInferencePerf(t *testing.T) {
+	_, calls, err := readAll(textSource("f", `[{"start_time": 100.0, "end_time": 102.0, "request": "{}", "info": {"input_tokens": 20, "output_tokens": 4, "output_token_times": [100.5, 100.6, 100.8, 101.1]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := find(t, calls[0]); len(c.Chunks) != 4 || c.Chunks[0].At != sim.Time(500*sim.Millisecond) || c.Chunks[3].Tokens != 1 || c.Prompt != 20 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestReasoningBeforeTheAnswer reads a record of AIPerf whose first token of the
+// answer proper is its third.
+func TestReasoningBeforeTheAnswer(t *testing.T) {
+	_, calls, err := readAll(textSource("f", altered("aiperf", `"inter_chunk_latency"`, `"time_to_first_output_token":{"value":800.0,"unit":"ms"},"inter_chunk_latency"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range find(t, calls[0]).Chunks {
+		if (k.Kind == transcript.Reasoning) != (i < 2) {
+			t.Errorf("chunk %d: %+v", i, k)
+		}
 	}
 }
 

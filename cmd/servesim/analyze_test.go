@@ -194,7 +194,7 @@ func TestMeasuredRunsAnalyse(t *testing.T) {
 		t.Skipf("%s is not here", path)
 	}
 	out := ok(t, "analyze", path)
-	for _, want := range []string{"Calls       300, 300 answered\n", "Lacks       ITL of every gap", "vllm      300 "} {
+	for _, want := range []string{"Calls       300: 300 answered, 0 failed\n", "Lacks       ITL of every gap", "vllm      300 "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}
