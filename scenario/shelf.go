@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"servesim/sim/gpu"
+	"servesim/sim/workload"
 )
 
 // A Shelf keeps what scenarios name, so that many plans that name the same read
@@ -13,6 +14,41 @@ type Shelf struct {
 	mu       sync.Mutex
 	profiles map[string]func() (*gpu.Profile, error)
 	models   map[string]func() (*gpu.Model, error)
+	traces   map[traceKey]func() (*workload.Recording, error)
+}
+
+// A traceKey is a trace and how it is read.
+type traceKey struct {
+	path, format string
+	columns      workload.Columns
+	sort         bool
+	zero         workload.ZeroRule
+	blockTokens  int32
+}
+
+// maxRecorded is the most requests of a trace that is kept in memory, some 100 MB of
+// them.
+const maxRecorded = 1 << 20
+
+// recording returns the trace at path, read whole, or nil if it has to be read as
+// it is replayed: it is too large to be kept, is standard input, or has a fault,
+// which then is found where it is met.
+func (s *Shelf) recording(path string, o workload.Options) *workload.Recording {
+	if s == nil || path == StdinPath {
+		return nil
+	}
+	r, err := kept(s, &s.traces, traceKey{path, o.Format, o.Columns, o.Sort, o.ZeroTokens, o.BlockTokens}, func(traceKey) (*workload.Recording, error) {
+		t, err := workload.Open(path, o)
+		if err != nil {
+			return nil, err
+		}
+		defer t.Close()
+		return workload.ReadWhole(t, maxRecorded)
+	})()
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // profile returns the profile called name, as gpu.LoadProfile does.
@@ -32,11 +68,11 @@ func (s *Shelf) model(name string) (*gpu.Model, error) {
 }
 
 // kept returns what loads the thing called name once, and later says the same.
-func kept[T any](s *Shelf, things *map[string]func() (*T, error), name string, load func(string) (*T, error)) func() (*T, error) {
+func kept[K comparable, T any](s *Shelf, things *map[K]func() (*T, error), name K, load func(K) (*T, error)) func() (*T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if *things == nil {
-		*things = map[string]func() (*T, error){}
+		*things = map[K]func() (*T, error){}
 	}
 	once, ok := (*things)[name]
 	if !ok {

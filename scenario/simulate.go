@@ -66,15 +66,7 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
 		return nil, runError(err)
 	}
-	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share()}
-	for _, t := range in.Traces {
-		var read *workload.Report
-		if t != nil {
-			report := t.Report()
-			read = &report
-		}
-		r.Traces = append(r.Traces, read)
-	}
+	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share(), Traces: in.reports()}
 	return r, r.nonempty()
 }
 

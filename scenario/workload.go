@@ -121,13 +121,20 @@ type Opened struct {
 	Source workload.Source
 	Traces []*workload.Trace // of each part of the workload, the first of its readers; nil if it's drawn
 	Total  int64             // requests to come, or -1 if nobody knows
-	stdin  io.Reader
+
+	stdin    io.Reader
+	shelf    *Shelf
+	recorded []*workload.Recording // of each part, if the shelf has it in the place of a trace
 }
 
 // Open starts the workload of p. A fault of it is a UsageError.
 func (p *Plan) Open() (*Opened, error) {
 	s := p.Scenario
-	in := &Opened{stdin: p.stdin, Traces: make([]*workload.Trace, 1+len(s.Workload.Merge)), Total: s.Workload.total()}
+	parts := 1 + len(s.Workload.Merge)
+	in := &Opened{
+		Traces: make([]*workload.Trace, parts), Total: s.Workload.total(),
+		stdin: p.stdin, shelf: p.shelf, recorded: make([]*workload.Recording, parts),
+	}
 	seed := sim.Seed(*s.Seed)
 	src, err := s.Transform.over(func() (workload.Source, error) { return in.begin(&s.Workload, seed) }, seed)
 	if err != nil {
@@ -152,6 +159,10 @@ func (in *Opened) part(i int, p Part, seed sim.Seed) (workload.Source, error) {
 		return p.Spec.SourceOf(seed, p.label())
 	}
 	o := p.options()
+	if r := in.shelf.recording(p.Trace, o); r != nil {
+		in.recorded[i] = r
+		return r.Replay(), nil
+	}
 	o.Stdin = in.stdin
 	t, err := workload.Open(p.Trace, o)
 	if err != nil {
@@ -161,6 +172,24 @@ func (in *Opened) part(i int, p Part, seed sim.Seed) (workload.Source, error) {
 		in.Traces[i] = t
 	}
 	return t, nil
+}
+
+// reports says what was read of each part; nil if it's drawn.
+func (in *Opened) reports() []*workload.Report {
+	list := make([]*workload.Report, len(in.Traces))
+	for i, t := range in.Traces {
+		var r workload.Report
+		switch {
+		case t != nil:
+			r = t.Report()
+		case in.recorded[i] != nil:
+			r = in.recorded[i].Report()
+		default:
+			continue
+		}
+		list[i] = &r
+	}
+	return list
 }
 
 // inputError marks a fault of a trace, or of what a transform would make of it,
