@@ -109,3 +109,25 @@ func TestARunDoesNotDifferFromItself(t *testing.T) {
 		}
 	})
 }
+
+// TestGoodputChanges: of 1,000 requests every tenth is good in neither, every other
+// tenth only in the second run.
+func TestGoodputChanges(t *testing.T) {
+	var base, run []bool
+	for i := range 1000 {
+		base, run = append(base, i*7%10 > 1), append(run, i*7%10 > 0)
+	}
+	c := goodput(base, run)
+	if c.Base != 0.8 || c.Run != 0.9 || c.Direction != Better || !c.Interval.OK || c.Interval.Lo > 0.1 || c.Interval.Hi < 0.1 || c.Interval.Lo < 0.08 {
+		t.Errorf("%+v; want 0.8 and 0.9, better by about 0.1", c)
+	}
+	if c := goodput(run, base); c.Direction != Worse {
+		t.Errorf("the other way round: %+v; want worse", c)
+	}
+	if c := goodput(base, base); c.Direction != Same || c.Interval.Lo != 0 || c.Interval.Hi != 0 {
+		t.Errorf("the same: %+v; want no change", c)
+	}
+	if goodput(nil, nil) != nil {
+		t.Error("no requests have a change")
+	}
+}

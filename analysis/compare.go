@@ -47,6 +47,10 @@ type Paired struct {
 	// Changes are those of the mean and of each percentile of TTFT, TPOT, worst gap
 	// and E2E over the requests that completed in both runs, and of ITL.
 	Changes []Change
+	// Goodput is the change of goodput, nil without limits on requests.
+	Goodput *ShareChange
+
+	goodBase, goodRun []bool // of the requests with records in both
 }
 
 // Difference is by how much a latency of the same request differs between two
@@ -89,6 +93,10 @@ func Compare(runs []Run) (*Comparison, error) {
 	for i := 1; i < len(runs); i++ {
 		p := pair(runs[0].Pairs.list, runs[i].Pairs.list, runs[0].Report.Percentiles)
 		p.Base, p.Run = 0, i
+		if len(runs[0].Pairs.Goodput) > 0 && len(runs[i].Pairs.Goodput) > 0 {
+			p.Goodput = goodput(p.goodBase, p.goodRun)
+		}
+		p.goodBase, p.goodRun = nil, nil
 		p.change("ITL", "itl", changesApart(&runs[0].Report.ITL, &runs[i].Report.ITL))
 		c.Paired = append(c.Paired, p)
 	}
@@ -131,6 +139,7 @@ func pair(base, run []paired, ps []Percentile) Paired {
 			continue
 		}
 		p.count(a, b)
+		p.goodBase, p.goodRun = append(p.goodBase, a.good), append(p.goodRun, b.good)
 		for m := range before {
 			if a.values[m] >= 0 && b.values[m] >= 0 {
 				before[m], after[m] = append(before[m], a.values[m]), append(after[m], b.values[m])

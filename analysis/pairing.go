@@ -19,11 +19,16 @@ type paired struct {
 	// values are TTFT, TPOT, worst gap and E2E in picoseconds.
 	values  [pairedMetrics]int64
 	outcome observe.Outcome
+	good    bool
 }
 
 // Pairing is an observe.Sink that keeps the latencies of every request, 56
 // bytes each, to compare them with those that the same request had in another run.
-type Pairing struct{ list []paired }
+type Pairing struct {
+	// Goodput is what makes a request good, if anything.
+	Goodput Goodput
+	list    []paired
+}
 
 // Request implements observe.Sink. Its errors are those of Summary.Request.
 func (p *Pairing) Request(r *observe.Request) error {
@@ -32,6 +37,7 @@ func (p *Pairing) Request(r *observe.Request) error {
 	}
 	e := paired{id: r.ID, arrival: r.Arrival, outcome: r.Outcome, values: [pairedMetrics]int64{-1, -1, -1, -1}}
 	if r.Outcome == observe.Completed {
+		e.good = p.Goodput.Good(r)
 		e.values[0], e.values[3] = int64(r.First.Sub(r.Arrival)), int64(endToEnd(r))
 		if tpot, ok := perToken(r); ok {
 			e.values[1], e.values[2] = int64(tpot), int64(r.MaxGap)

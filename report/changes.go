@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 
 	"servesim/analysis"
 	"servesim/sim"
@@ -36,6 +37,13 @@ func (p *page) changes(c *analysis.Comparison, d *analysis.Paired) {
 		}
 		t.add(append(row, fmt.Sprintf("%-*s", width, verdictOf(ch)))...)
 	}
+	if g := d.Goodput; g != nil {
+		row := []string{"  goodput", "share", percent(g.Base), points(g.Run - g.Base), "", ""}
+		if g.Interval.OK {
+			row[4], row[5] = points(g.Interval.Lo), points(g.Interval.Hi)
+		}
+		t.add(append(row, fmt.Sprintf("%-*s", width, wayOf(g.Direction, g.Settles)))...)
+	}
 	t.write(p)
 	if d == &c.Paired[0] {
 		p.item("verdict", "better, worse: the interval leaves out 0; slightly: and lies within 1 %% of the base; same: it has 0 and lies within 1 %% of the base; "+
@@ -45,11 +53,23 @@ func (p *page) changes(c *analysis.Comparison, d *analysis.Paired) {
 }
 
 // verdictOf says which way a change goes, or what would tell.
-func verdictOf(c *analysis.Change) string {
-	if c.Direction == analysis.Unclear && c.Settles > 0 {
-		return "unclear below n = " + analysis.Grouped(c.Settles)
+func verdictOf(c *analysis.Change) string { return wayOf(c.Direction, c.Settles) }
+
+// wayOf says a direction, or how many values would tell it.
+func wayOf(d analysis.Direction, settles int64) string {
+	if d == analysis.Unclear && settles > 0 {
+		return "unclear below n = " + analysis.Grouped(settles)
 	}
-	return string(c.Direction)
+	return string(d)
+}
+
+// points prints a difference of shares in percentage points, with its sign.
+func points(x float64) string {
+	sign := ""
+	if x > 0 {
+		sign = "+"
+	}
+	return sign + strconv.FormatFloat(100*x, 'f', 2, 64) + " %"
 }
 
 // signed prints d in milliseconds with its sign.
@@ -58,6 +78,17 @@ func signed(d sim.Duration) string {
 		return "+" + milliseconds(d)
 	}
 	return milliseconds(d)
+}
+
+// shareChangeObject is the change of goodput, or nil.
+func shareChangeObject(g *analysis.ShareChange) any {
+	if g == nil {
+		return nil
+	}
+	return object{
+		{"base", real(g.Base)}, {"run", real(g.Run)}, {"difference", real(g.Run - g.Base)},
+		{"interval", shareIntervalObject(&g.Interval)}, {"verdict", string(g.Direction)}, {"settles_at_n", g.Settles},
+	}
 }
 
 // changeObjects is changes as members of an array.

@@ -37,6 +37,6 @@ func pairedObject(c *analysis.Comparison, d *analysis.Paired) object {
 		{"base", c.Runs[d.Base].Name}, {"run", c.Runs[d.Run].Name},
 		{"completed_in_both", d.Both}, {"only_in_base", d.OnlyBase}, {"only_in_run", d.OnlyRun},
 		{"in_neither", d.Neither}, {"unmatched", d.Unmatched}, {"moved", d.Moved},
-		{"differences", differences}, {"changes", changeObjects(d.Changes)},
+		{"differences", differences}, {"changes", changeObjects(d.Changes)}, {"goodput", shareChangeObject(d.Goodput)},
 	}
 }

@@ -204,7 +204,7 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, p
 	var results []*scenario.Result
 	var runs []analysis.Run
 	for i, p := range plans {
-		pairs := &analysis.Pairing{}
+		pairs := &analysis.Pairing{Goodput: p.SLO.Goodput}
 		r, err := simulate(ctx, o.env, p, scenario.Options{Percentiles: ps, Sinks: []observe.Sink{pairs}})
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
