@@ -109,14 +109,13 @@ func (f *fitting) reportScenario(b *strings.Builder) {
 		}
 		lines = append(lines, "[engine]", fmt.Sprintf("num_gpu_blocks_override = %d # %s", f.blocks, note))
 	}
-	for _, s := range f.starts {
-		for i, o := range s.overrides {
+	if len(f.starts) > 0 { // all are of one server
+		for i, o := range f.starts[0].overrides {
 			if i == 0 {
-				lines = append(lines, "[memory] # lines of the ledger as "+s.log+" has them; num_gpu_blocks_override decides without them")
+				lines = append(lines, "[memory] # lines of the ledger as "+f.starts[0].log+" has them; num_gpu_blocks_override decides without them")
 			}
 			lines = append(lines, fmt.Sprintf("%s = %d # line %d", o.Key, o.Bytes, o.Line))
 		}
-		break // one server, one section
 	}
 	if f.result != nil && len(f.of(kindExport)) > 0 {
 		for _, c := range f.result.Constants {
