@@ -56,7 +56,7 @@ func (b *Blame) timeline(replica int32) (*timeline, error) {
 }
 
 // errNoDetail says that records lack what blame is computed from.
-var errNoDetail = errors.New("blame: the records do not tell how long steps would have lasted without their prompts, or which steps made a request's tokens; simulate again and let them be written in detail")
+var errNoDetail = errors.New("blame: the records lack the steps, or how long they would have lasted without their prompts, or which of them made a request's tokens; simulate again and let them be written in detail")
 
 // Step implements observe.Sink.
 func (b *Blame) Step(r *observe.StepRun) error {
@@ -91,6 +91,9 @@ func (t *timeline) check(r *observe.StepRun) error {
 	if t.any && (r.Serial != t.next || r.Start < t.end()) {
 		return fmt.Errorf("blame: step %d at %v follows step %d, which ended at %v", r.Serial, r.Start, t.next-1, t.end())
 	}
+	if r.First < 0 || r.Duration() < 0 || r.First+r.Inc*sim.Duration(r.Steps-1) < 0 {
+		return fmt.Errorf("blame: step %d: %d steps of %v, each %v longer, take less than no time", r.Serial, r.Steps, r.First, r.Inc)
+	}
 	if r.Base < 0 || r.Base > r.First {
 		return fmt.Errorf("blame: step %d: lasts %v, and %v without its prompts", r.Serial, r.First, r.Base)
 	}
@@ -108,12 +111,12 @@ func (b *Blame) Request(r *observe.Request) error {
 	for _, s := range r.Made {
 		made += s.Steps
 	}
-	if made != int64(r.Output) || len(r.Lost) != int(r.Preemptions) {
-		return errNoDetail
-	}
 	t, err := b.timeline(r.Replica)
 	if err != nil {
 		return err
+	}
+	if made != int64(r.Output) || len(r.Lost) != int(r.Preemptions) || r.Output > 0 && !t.any {
+		return errNoDetail
 	}
 	b.requests++
 	if r.Sent == observe.Never || r.End <= t.end() {
@@ -148,9 +151,31 @@ func (b *Blame) settle(t *timeline, r *observe.Request) error {
 	y := &b.tally
 	y.t, y.r, y.life, y.into, y.gap, y.book = t, r, l, nil, nil, &b.book
 	y.run()
+	if err := l.check(); err != nil {
+		return err
+	}
 	b.count(l)
 	if b.options.Each != nil {
 		return b.options.Each(l)
+	}
+	return nil
+}
+
+// check returns a fault if the parts of l do not sum to the whole, or one is less
+// than nothing: the records then contradict each other.
+func (l *Life) check() error {
+	r := l.Request
+	whole := r.End.Sub(r.Arrival)
+	if r.Outcome == observe.Completed {
+		whole += r.Response
+	}
+	wrong := false
+	for c := range l.ToFirst {
+		wrong = wrong || l.ToFirst[c] < 0 || l.AfterFirst[c] < 0 || l.Gap[c] < 0
+	}
+	if wrong || l.ToFirst.Sum()+l.AfterFirst.Sum() != whole {
+		return fmt.Errorf("blame: request %d: its instants do not fit its steps, or each other: arrival %v, sent %v, queued %v, scheduled %v, first token %v, last %v, end %v",
+			r.ID, r.Arrival, r.Sent, r.Queued, r.Scheduled, r.First, r.Last, r.End)
 	}
 	return nil
 }

@@ -32,6 +32,9 @@ func (y *tally) steady(i int) bool {
 	if r.Output == 1 {
 		return true
 	}
+	if i >= len(t.entries) {
+		return false
+	}
 	j, a, b := len(t.entries)-1, &t.entries[i].before, &t.sums
 	if t.entries[j].end != r.Last {
 		j = t.at(r.Last - 1)
@@ -67,7 +70,9 @@ func (y *tally) longest(i int) {
 	t := y.t
 	first := &t.entries[i].before
 	for t.entries[i].decodes == 0 {
-		i++
+		if i++; i == len(t.entries) {
+			return // of records that contradict each other
+		}
 	}
 	e := &t.entries[i]
 	gap, b := e.start.Add(e.first).Sub(y.r.First), e.after(1)
