@@ -13,9 +13,11 @@ import (
 // Story is the life of one request, kept to be printed.
 type Story struct {
 	ID      int64
+	title   string
 	head    string
 	arrival sim.Time
 	parts   blame.Parts
+	gap     blame.Parts
 	acts    []act
 	costs   []blame.Cost
 	whole   sim.Duration
@@ -27,11 +29,11 @@ type act struct {
 	parts blame.Parts
 }
 
-// Tell returns the story of l. It is for blame.Options.Each to call.
-func Tell(l *blame.Life) Story {
+// Tell returns the story of l under a title. It is for blame.Options.Each to call.
+func Tell(title string, l *blame.Life) Story {
 	r := l.Request
 	pieces, costs := l.Tell()
-	s := Story{ID: r.ID, arrival: r.Arrival, parts: l.Parts(), costs: costs}
+	s := Story{ID: r.ID, title: title, arrival: r.Arrival, parts: l.Parts(), gap: l.Gap, costs: costs}
 	s.whole = s.parts.Sum()
 	s.head = fmt.Sprintf("%s prompt tokens, %s of %s output tokens, %s", analysis.Grouped(int64(r.Prompt)),
 		analysis.Grouped(int64(r.Output)), analysis.Grouped(int64(r.Wanted)), strings.ReplaceAll(r.Outcome.String(), "_", " "))
@@ -77,7 +79,7 @@ const most = 10
 // Write writes the story for people. The only errors are those of w.
 func (s *Story) Write(w io.Writer) error {
 	var p page
-	p.item("Request", "%d: %s; %s ms from %s s on", s.ID, s.head, milliseconds(s.whole), Number(s.arrival.Sub(0).Seconds()))
+	p.item(s.title, "%d: %s; %s ms from %s s on", s.ID, s.head, milliseconds(s.whole), Number(s.arrival.Sub(0).Seconds()))
 	t := table{left: 0}
 	t.add("  after ms", "ms", "  spent on")
 	for i, a := range s.acts {
@@ -101,8 +103,23 @@ func (s *Story) Write(w io.Writer) error {
 		}
 	}
 	t.writeLastLeft(&p)
+	s.longest(&p)
 	s.culprits(&p)
 	return p.to(w)
+}
+
+// longest says what the longest gap between tokens was spent on.
+func (s *Story) longest(p *page) {
+	var parts []string
+	for c, d := range s.gap {
+		if d > 0 {
+			parts = append(parts, milliseconds(d)+" "+blame.Cause(c).String())
+		}
+	}
+	if len(parts) > 0 {
+		p.line("")
+		p.item("longest gap", "%s ms: %s", milliseconds(s.gap.Sum()), strings.Join(parts, ", "))
+	}
 }
 
 // culprits lists whose prompts cost the request most.
@@ -135,8 +152,8 @@ func StoriesMember(stories []Story) Member {
 		for _, c := range s.costs {
 			costs = append(costs, object{{"id", c.ID}, {"cause", c.Cause.Key()}, {"ps", int64(c.Time)}})
 		}
-		list = append(list, object{{"id", s.ID}, {"arrival_ps", int64(s.arrival)}, {"total_ps", int64(s.whole)},
-			{"parts_ps", partsObject(&s.parts)}, {"acts", acts}, {"culprits", costs}})
+		list = append(list, object{{"id", s.ID}, {"title", s.title}, {"arrival_ps", int64(s.arrival)}, {"total_ps", int64(s.whole)},
+			{"parts_ps", partsObject(&s.parts)}, {"longest_gap_ps", partsObject(&s.gap)}, {"acts", acts}, {"culprits", costs}})
 	}
 	return Member{"explain", list}
 }

@@ -149,6 +149,26 @@ func (s *scale) band(lo, hi int64) (b Band) {
 	return b
 }
 
+// Metric returns m of the request, rounded down; ok is false if it has none: if it
+// did not complete, or got no two tokens to have a gap between.
+func (l *Life) Metric(m Metric) (d sim.Duration, ok bool) {
+	r := l.Request
+	if r.Outcome != completed || r.Output < 2 && (m == TPOT || m == WorstGap) {
+		return 0, false
+	}
+	switch m {
+	case TTFT:
+		d = r.First.Sub(r.Arrival)
+	case TPOT:
+		d = r.Last.Sub(r.First) / sim.Duration(r.Output-1)
+	case WorstGap:
+		d = r.MaxGap
+	case E2E:
+		d = r.End.Sub(r.Arrival) + r.Response
+	}
+	return d, true
+}
+
 // count takes in a life.
 func (b *Blame) count(l *Life) {
 	r := l.Request
@@ -156,12 +176,12 @@ func (b *Blame) count(l *Life) {
 		return
 	}
 	whole := l.Parts()
-	b.bands[TTFT].add(r.First.Sub(r.Arrival), &l.ToFirst)
+	b.bands[TTFT].add(l.ToFirst.Sum(), &l.ToFirst)
 	b.bands[E2E].add(whole.Sum(), &whole)
 	if r.Output < 2 {
 		return
 	}
-	b.bands[WorstGap].add(r.MaxGap, &l.Gap)
+	b.bands[WorstGap].add(l.Gap.Sum(), &l.Gap)
 	n := sim.Duration(r.Output - 1)
 	var each Parts
 	sum := sim.Duration(0)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBlameGolden(t *testing.T) {
-	out := ok(t, "run", "--blame", "--explain", "3571,100", "--set", "enable_chunked_prefill=false")
+	out := ok(t, "run", "--blame", "--explain", "100", "--worst", "itl", "--set", "enable_chunked_prefill=false")
 	i := strings.Index(out, "Blame, ms")
 	if i < 0 {
 		t.Fatal(out)
@@ -58,10 +58,10 @@ func TestBlameInJSON(t *testing.T) {
 		}
 		Input any
 	}
-	if err := json.Unmarshal([]byte(ok(t, "run", "s.toml", "--json", "--blame", "--explain", "7", "--explain", "3")), &doc); err != nil {
+	if err := json.Unmarshal([]byte(ok(t, "run", "s.toml", "--json", "--blame", "--explain", "7", "--explain", "3", "--explain", "7", "--worst", "itl,TTFT")), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Input == nil || doc.Blame.Requests == 0 || len(doc.Blame.Bands) != 4 || len(doc.Explain) != 2 || doc.Explain[0].ID != 7 {
+	if doc.Input == nil || doc.Blame.Requests == 0 || len(doc.Blame.Bands) != 4 || len(doc.Explain) != 4 || doc.Explain[0].ID != 7 {
 		t.Fatalf("%+v", doc)
 	}
 	for name, bands := range doc.Blame.Bands {

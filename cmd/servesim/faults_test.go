@@ -157,6 +157,7 @@ func flagFaults() []faultCase {
 		withFlags("printed as JSON", "--print --json --records r.jsonl", "--print runs nothing", "--json and --records"),
 		withFlags("printed with blame", "--print --blame --explain 3", "--print runs nothing", "--blame and --explain"),
 		withFlags("a request that is not there", "--explain 3 --explain 123456", "--explain 123456: the run has no such request"),
+		withFlags("the worst by no metric", "--worst ttft,latency", "--worst", `unknown metric "latency"`, "ttft, tpot, itl"),
 		withFlags("a request without a number", "--explain first", "--explain", "first"),
 		withFlags("a name of two things", "--set name=x", `key "name" is ambiguous; write scenario.name`),
 		withFlags("a limit in capitals", "--goodput TTFT:500", `did you mean "ttft"?`),

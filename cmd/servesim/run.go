@@ -89,12 +89,12 @@ prints what each would have said.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "output-edges", "dialect", "blame", "explain"} {
+	for _, name := range []string{"records", "output-edges", "dialect", "blame", "explain", "worst"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "records", "blame", "explain", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "records", "blame", "explain", "worst", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -132,7 +132,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.why.missing(); err != nil {
+	if err := o.why.end(); err != nil {
 		return err
 	}
 	if err := o.write(r); err != nil {
@@ -145,11 +145,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 func (o *runOptions) write(r *scenario.Result) error {
 	if o.json {
 		more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
-		answers, err := o.why.members()
-		if err != nil {
-			return err
-		}
-		return report.JSON(o.env.stdout, r.Report, append(more, answers...)...)
+		return report.JSON(o.env.stdout, r.Report, append(more, o.why.members()...)...)
 	}
 	if _, err := io.WriteString(o.env.stdout, linesOf(r.Facts()).folded(0)+"\n"); err != nil {
 		return err
@@ -165,7 +161,11 @@ func (o *runOptions) write(r *scenario.Result) error {
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
-	asked.Sinks = append(asked.Sinks, o.why.sinks()...)
+	sinks, err := o.why.begin()
+	if err != nil {
+		return nil, err
+	}
+	asked.Sinks = append(asked.Sinks, sinks...)
 	calls, err := o.dialect.transcriber(p)
 	if err != nil {
 		return nil, err
