@@ -37,11 +37,23 @@ func (g *grouped) add(s *groups, d sim.Duration) {
 // part gives the groups samples of their own.
 func (g *grouped) part(s *groups) {
 	width := s.width()
-	g.output = g.divided(width, func(cell int) int { return cell % width }, groupValues)
+	g.output = own(g.divided(width, func(cell int) int { return cell % width }, nil))
 	if n := len(s.classes); n > 1 {
-		g.class = g.divided(n, func(cell int) int { return cell / width }, groupValues)
+		g.class = own(g.divided(n, func(cell int) int { return cell / width }, nil))
 	}
 	g.cells, g.parted = nil, true
+}
+
+// own returns samples of these groups of values that go on by themselves.
+func own(groups [][]int64) []Sample {
+	list := make([]Sample, len(groups))
+	for i, values := range groups {
+		list[i].limit = groupValues
+		for _, v := range values {
+			list[i].Add(sim.Duration(v))
+		}
+	}
+	return list
 }
 
 // anotherClass makes room for class number at, the first being 0.
@@ -55,23 +67,32 @@ func (g *grouped) anotherClass(at int) {
 	}
 }
 
-// divided returns the values of all in n samples, each in that of its cell, which
-// keep up to limit values. The groups aren't parted yet.
-func (g *grouped) divided(n int, of func(cell int) int, limit int64) []Sample {
-	list := make([]Sample, n)
-	for i := range list {
-		list[i].limit = limit
+// divided returns the values of all in n groups, each in that of its cell, in their
+// order. They lie in room if that has it. The groups aren't parted yet.
+func (g *grouped) divided(n int, of func(cell int) int, room []int64) [][]int64 {
+	var size [1 << 8]int // of each cell
+	for _, c := range g.cells {
+		size[c]++
 	}
-	var index [1 << 8]*Sample
+	list, total := make([][]int64, n), make([]int, n)
+	var group [1 << 8]uint8 // of each cell
+	for c, k := range size {
+		if k > 0 {
+			group[c] = uint8(of(c))
+			total[group[c]] += k
+		}
+	}
+	if room = room[:cap(room)]; len(room) < len(g.cells) {
+		room = make([]int64, len(g.cells))
+	}
+	for i, k := range total {
+		list[i], room = room[:0:k], room[k:]
+	}
 	cells := g.cells
 	for _, c := range append(g.all.full[:len(g.all.full):len(g.all.full)], g.all.cur[:g.all.n]) {
 		for i, v := range c {
-			s := index[cells[i]]
-			if s == nil {
-				s = &list[of(int(cells[i]))]
-				index[cells[i]] = s
-			}
-			s.Add(sim.Duration(v))
+			to := &list[group[cells[i]]]
+			*to = append(*to, v)
 		}
 		cells = cells[len(c):]
 	}

@@ -191,7 +191,7 @@ func (s *groups) byOutput(ps []Percentile) []Group {
 }
 
 // groups returns n groups, the index of each cell's being of(cell). own returns
-// those of its samples that a metric has, if it has.
+// those of its samples that a metric has once it is parted.
 func (s *groups) groups(n int, of func(cell int) int, own func(*grouped) []Sample, ps []Percentile) []Group {
 	list := make([]Group, n)
 	for cell, c := range s.counts {
@@ -202,10 +202,14 @@ func (s *groups) groups(n int, of func(cell int) int, own func(*grouped) []Sampl
 		g.PromptTokens += c.prompt
 		g.OutputTokens += c.output
 	}
+	room := make([]int64, 0, len(s.e2e.cells)) // no metric has more values
 	for k, m := range s.metrics() {
 		samples := own(m)
-		if samples == nil {
-			samples = m.divided(n, of, exactValues)
+		if !m.parted {
+			samples = make([]Sample, n)
+			for i, values := range m.divided(n, of, room) {
+				samples[i].cur, samples[i].n = values, len(values)
+			}
 		}
 		for i := range list {
 			g := &list[i]
