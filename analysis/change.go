@@ -121,7 +121,7 @@ func watched(values []int64, ps []Percentile) watchedValues {
 	n := int64(len(values))
 	w := watchedValues{d: Distribution{OK: true, Count: n, Mean: sim.Duration(total.over(n)), Min: sim.Duration(lo), Max: sim.Duration(hi)}}
 	chunks := [][]int64{values}
-	w.d.describe(asked{Linear, ps, 0}, exactly(chunks), func(d *Distribution) *stretches {
+	w.d.describe(asked{Linear, ps, 0}, exactly(chunks, lo, hi), func(d *Distribution) *stretches {
 		w.s = newStretches(d)
 		return divide(w.s, n, chunks, w.s.add)
 	})

@@ -23,8 +23,11 @@ type Group struct {
 	Requests, Completed, Good int64
 	// PromptTokens and OutputTokens are those of completed requests.
 	PromptTokens, OutputTokens int64
-	// The latencies are as in a Report.
-	TTFT, TPOT, MaxGap, E2E Distribution
+	// The latencies are as in a Report. In runs of more than 2^18 requests they have no
+	// intervals, in those of more than 2^20 percentiles have a Resolution of at most
+	// 0.1 %. MaxGap is nil for ranges of output tokens.
+	TTFT, TPOT, E2E Distribution
+	MaxGap          *Distribution
 }
 
 // MaxClasses is the number of classes that a Report tells apart. Those that are
@@ -32,7 +35,7 @@ type Group struct {
 const MaxClasses = 16
 
 // MaxOutputEdges is the most edges between groups by output tokens.
-const MaxOutputEdges = 7
+const MaxOutputEdges = 6
 
 // DefaultOutputEdges returns 100, 300 and 500 output tokens.
 func DefaultOutputEdges() []int32 { return []int32{100, 300, 500} }
@@ -62,23 +65,47 @@ func ParseOutputEdges(text string) ([]int32, error) {
 	return edges, errors.Join(faults...)
 }
 
-// groupValues is the number of values up to which the sample of a group keeps each
-// one, where all of them together are too many to keep.
-const groupValues = 1 << 16
+// groupIntervals is the number of requests of a run up to which the percentiles of
+// its groups have intervals.
+const groupIntervals = 1 << 18
 
 // groups divides requests by class and by output tokens: a cell is the requests of
-// one class in one range.
+// one class in one range. Up to a limit the cell of each request is kept beside its
+// values, and the groups are made when they are asked for, in the order of the run,
+// on which intervals rest; then each group has a coarse histogram of its own.
 type groups struct {
-	edges                   []int32        // each the first of the next range
-	classes                 []string       // in order of appearance, "" in the place of those beyond MaxClasses
-	of                      map[string]int // the index of each of them
-	last                    string         // the class taken last, and its index
-	at                      int
-	counts                  []groupCounts // of each cell
-	cell                    int           // of the request taken last
-	limit                   int           // values to keep with their cells
+	edges   []int32        // each the first of the next range
+	classes []string       // in order of appearance, "" in the place of those beyond MaxClasses
+	of      map[string]int // the index of each of them
+	last    string         // the class taken last, and its index
+	at      int
+	counts  []groupCounts // of each cell
+	cell    int           // of the request taken last
+	// cells are those of the completed requests, marked where they have no TPOT,
+	// kept is their number and limit the most there may be, parted tells that there
+	// were more.
+	cells                   [][]uint8
+	kept, limit             int
+	parted                  bool
 	ttft, tpot, maxGap, e2e grouped
 }
+
+// grouped is the values of one metric, all of them and, once groups are parted,
+// those of each group; class is nil if there is one only.
+type grouped struct {
+	all           Sample
+	output, class []sketch
+	pending       []int64 // values that the groups are yet to get, and their cells
+	cells         []uint8
+}
+
+const (
+	// noTPOT marks the cell of a request without a second token. There are at most
+	// (MaxClasses+1)·(MaxOutputEdges+1) cells.
+	noTPOT = 1 << 7
+	// chunkCells is the number of cells that are allocated at once.
+	chunkCells = 1 << 16
+)
 
 // groupCounts are the numbers of a Group.
 type groupCounts struct{ requests, completed, good, prompt, output int64 }
@@ -123,8 +150,8 @@ func (s *groups) turn(class string) {
 		if at == len(s.classes) {
 			s.classes = append(s.classes, class)
 			s.counts = append(s.counts, make([]groupCounts, s.width())...)
-			for _, g := range s.metrics() {
-				g.anotherClass(at)
+			if s.parted {
+				s.anotherClass(at)
 			}
 		}
 	}
@@ -152,12 +179,26 @@ func (s *groups) completed(r *observe.Request, good bool) {
 	if good {
 		c.good++
 	}
-	s.ttft.add(s, r.First.Sub(r.Arrival))
-	if tpot, ok := perToken(r); ok {
-		s.tpot.add(s, tpot)
-		s.maxGap.add(s, r.MaxGap)
+	tpot, ok := perToken(r)
+	if s.kept < s.limit {
+		s.keep(ok)
+		s.ttft.all.Add(r.First.Sub(r.Arrival))
+		if ok {
+			s.tpot.all.Add(tpot)
+			s.maxGap.all.Add(r.MaxGap)
+		}
+		s.e2e.all.Add(endToEnd(r))
+		return
 	}
-	s.e2e.add(s, endToEnd(r))
+	if !s.parted {
+		s.part()
+	}
+	s.add(&s.ttft, r.First.Sub(r.Arrival))
+	if ok {
+		s.add(&s.tpot, tpot)
+		s.add(&s.maxGap, r.MaxGap)
+	}
+	s.add(&s.e2e, endToEnd(r))
 }
 
 // byClass returns the classes in the order of their labels, nil if there is one only.
@@ -165,10 +206,11 @@ func (s *groups) byClass(ps []Percentile) []Group {
 	if len(s.classes) < 2 {
 		return nil
 	}
-	list := s.groups(len(s.classes), func(cell int) int { return cell / s.width() }, func(g *grouped) []Sample { return g.class }, ps)
+	list := make([]Group, len(s.classes))
 	for i, c := range s.classes {
-		list[i].Name, list[i].Rest = c, i == MaxClasses
+		list[i] = Group{Name: c, Rest: i == MaxClasses, MaxGap: new(Distribution)}
 	}
+	s.fill(list, func(cell int) int { return cell / s.width() }, func(g *grouped) []sketch { return g.class }, ps)
 	slices.SortFunc(list, func(a, b Group) int {
 		if a.Rest != b.Rest {
 			return map[bool]int{false: -1, true: 1}[a.Rest]
@@ -183,17 +225,17 @@ func (s *groups) byOutput(ps []Percentile) []Group {
 	if s.width() == 1 {
 		return nil
 	}
-	list := s.groups(s.width(), func(cell int) int { return cell % s.width() }, func(g *grouped) []Sample { return g.output }, ps)
+	list := make([]Group, s.width())
 	for i := range list {
 		list[i].Name = s.rangeName(i)
 	}
+	s.fill(list, func(cell int) int { return cell % s.width() }, func(g *grouped) []sketch { return g.output }, ps)
 	return list
 }
 
-// groups returns n groups, the index of each cell's being of(cell). own returns
-// those of its samples that a metric has once it is parted.
-func (s *groups) groups(n int, of func(cell int) int, own func(*grouped) []Sample, ps []Percentile) []Group {
-	list := make([]Group, n)
+// fill fills in the numbers of list, in which each cell is of group of(cell). own
+// returns the groups' sketches of a metric once they are parted.
+func (s *groups) fill(list []Group, of func(cell int) int, own func(*grouped) []sketch, ps []Percentile) {
 	for cell, c := range s.counts {
 		g := &list[of(cell)]
 		g.Requests += c.requests
@@ -202,21 +244,35 @@ func (s *groups) groups(n int, of func(cell int) int, own func(*grouped) []Sampl
 		g.PromptTokens += c.prompt
 		g.OutputTokens += c.output
 	}
-	room := make([]int64, 0, len(s.e2e.cells)) // no metric has more values
+	var room []int64
+	if s.kept <= groupIntervals {
+		room = make([]int64, s.kept)
+	}
 	for k, m := range s.metrics() {
-		samples := own(m)
-		if !m.parted {
-			samples = make([]Sample, n)
-			for i, values := range m.divided(n, of, room) {
-				samples[i].cur, samples[i].n = values, len(values)
-			}
-		}
-		for i := range list {
+		to := func(i int) *Distribution {
 			g := &list[i]
-			*[...]*Distribution{&g.TTFT, &g.TPOT, &g.MaxGap, &g.E2E}[k] = samples[i].Distribution(ps)
+			return [...]*Distribution{&g.TTFT, &g.TPOT, g.MaxGap, &g.E2E}[k]
+		}
+		if to(0) == nil {
+			continue
+		}
+		if s.parted {
+			s.settle(m)
+			for i := range list {
+				*to(i) = own(m)[i].distribution(ps)
+			}
+			continue
+		}
+		if s.kept > groupIntervals {
+			for i, d := range s.selected(m, len(list), of, ps) {
+				*to(i) = d
+			}
+			continue
+		}
+		for i, values := range s.divided(m, len(list), of, room) {
+			*to(i) = (&Sample{cur: values, n: len(values)}).Distribution(ps)
 		}
 	}
-	return list
 }
 
 // rangeName says in words which output tokens range i is of.

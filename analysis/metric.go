@@ -39,7 +39,7 @@ func (g *Group) Title() string {
 
 // Metrics lists the distributions of g as Report.Metrics does those of all.
 func (g *Group) Metrics(of *Report) []Metric {
-	byKey := map[string]*Distribution{"ttft": &g.TTFT, "tpot": &g.TPOT, "max_gap": &g.MaxGap, "e2e": &g.E2E}
+	byKey := map[string]*Distribution{"ttft": &g.TTFT, "tpot": &g.TPOT, "max_gap": g.MaxGap, "e2e": &g.E2E}
 	var list []Metric
 	for _, m := range of.Metrics() {
 		if d := byKey[m.Key]; d != nil {

@@ -97,7 +97,7 @@ func (s *Sample) outgrow() {
 	if s.cur != nil {
 		chunks = append(chunks[:len(chunks):len(chunks)], s.cur[:s.n])
 	}
-	d.quantiles(Linear, gridLevels(), 0, exactly(chunks))
+	d.quantiles(Linear, gridLevels(), 0, exactly(chunks, s.lo, s.hi))
 	s.hist, s.watch = new(histogram), newStretches(&d)
 	s.watch.rough = true
 	for _, c := range s.full {
@@ -106,9 +106,11 @@ func (s *Sample) outgrow() {
 	s.full = nil
 }
 
-// exactly returns a function that gives the values of chunks at ranks.
-func exactly(chunks [][]int64) func(ranks []int64) (at, off []int64) {
-	return func(ranks []int64) (at, off []int64) { return selectRanks(chunks, ranks), make([]int64, len(ranks)) }
+// exactly returns a function that gives the values of chunks, from lo to hi, at ranks.
+func exactly(chunks [][]int64, lo, hi int64) func(ranks []int64) (at, off []int64) {
+	return func(ranks []int64) (at, off []int64) {
+		return selectWithin(chunks, lo, hi, ranks), make([]int64, len(ranks))
+	}
 }
 
 // tally adds cur to count, sum and the extremes.
@@ -157,7 +159,7 @@ func (s *Sample) Censored(e Estimator, ps []Percentile, never int64) Distributio
 	d.Mean, d.Min, d.Max = sim.Duration(t.sum.over(t.count)), sim.Duration(t.lo), sim.Duration(t.hi)
 	if t.hist == nil {
 		chunks := append(t.full[:len(t.full):len(t.full)], t.cur[:t.n])
-		d.describe(asked{e, ps, never}, exactly(chunks), func(d *Distribution) *stretches {
+		d.describe(asked{e, ps, never}, exactly(chunks, t.lo, t.hi), func(d *Distribution) *stretches {
 			watch := newStretches(d)
 			return divide(watch, d.Count, chunks, watch.add)
 		})

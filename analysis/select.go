@@ -23,18 +23,34 @@ func selectRanks(chunks [][]int64, ranks []int64) []int64 {
 	return out
 }
 
+// selectWithin is selectRanks of values from lo to hi.
+func selectWithin(chunks [][]int64, lo, hi int64, ranks []int64) []int64 {
+	out := make([]int64, len(ranks))
+	pickWithin(chunks, lo, hi, ranks, out)
+	return out
+}
+
 // pick writes the values at ranks to out.
 func pick(chunks [][]int64, ranks, out []int64) {
-	n, lo, hi := 0, int64(0), int64(0)
+	first, lo, hi := true, int64(0), int64(0)
 	for _, c := range chunks {
 		if len(c) == 0 {
 			continue
 		}
 		a, b := extremes(c)
-		if n == 0 {
-			lo, hi = a, b
+		if first {
+			first, lo, hi = false, a, b
 		}
-		n, lo, hi = n+len(c), min(lo, a), max(hi, b)
+		lo, hi = min(lo, a), max(hi, b)
+	}
+	pickWithin(chunks, lo, hi, ranks, out)
+}
+
+// pickWithin is pick of values from lo to hi.
+func pickWithin(chunks [][]int64, lo, hi int64, ranks, out []int64) {
+	n := 0
+	for _, c := range chunks {
+		n += len(c)
 	}
 	if n <= sortBelow {
 		all := make([]int64, 0, n)
