@@ -63,12 +63,12 @@ func pool[C collection](list []C, a asked, exact func(lo, hi int64) func(ranks [
 
 // poolSamples describes the values of all samples together.
 func poolSamples(list []*Sample, a asked) Distribution {
-	return pool(list, a, func(_, _ int64) func(ranks []int64) (at, off []int64) {
+	return pool(list, a, func(lo, hi int64) func(ranks []int64) (at, off []int64) {
 		var chunks [][]int64
 		for _, s := range list {
 			chunks = append(chunks, s.full...)
 		}
-		return exactly(chunks)
+		return exactly(chunks, lo, hi)
 	})
 }
 
