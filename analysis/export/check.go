@@ -92,12 +92,14 @@ func units(p *pass, key string, said *float64, is float64, of string) (note stri
 	return ""
 }
 
-// sumOf returns the sum of gaps.
+// sumOf returns the sum of gaps, at most the longest time that there is.
 func sumOf(gaps []span) (sum sim.Duration) {
 	for _, g := range gaps {
-		sum += sim.Duration(g)
+		if sum += sim.Duration(g); sum < 0 {
+			return sim.MaxDuration / 2
+		}
 	}
-	return sum
+	return min(sum, sim.MaxDuration/2) // something is added to it
 }
 
 // stream makes the chunks of a call that came first after it was sent, and then
@@ -110,7 +112,9 @@ func (f *found) stream(first sim.Duration, gaps []span) {
 	f.call.Chunks = make([]transcript.Chunk, 0, len(gaps)+1)
 	f.call.Chunks = append(f.call.Chunks, transcript.Chunk{At: at, Tokens: tokens})
 	for _, g := range gaps {
-		at += sim.Time(g)
+		if at += sim.Time(g); at < 0 {
+			at = sim.MaxTime // which is a fault
+		}
 		f.call.Chunks = append(f.call.Chunks, transcript.Chunk{At: at, Tokens: tokens})
 	}
 	f.call.Closed = at

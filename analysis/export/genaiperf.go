@@ -120,12 +120,11 @@ func (v *genaiPerfRequest) emit(p *pass) {
 	if len(times) > 0 {
 		f.closed(times[len(times)-1])
 	}
-	if a.text == 0 {
-		f.call.Outcome, f.call.Output = observe.Rejected, 0
-		f.call.Error = "no text in any response"
-		if a.err != "" {
-			f.call.Error = a.err
-		}
+	switch {
+	case a.err != "":
+		f.call.Outcome, f.call.Error = observe.Rejected, a.err
+	case a.text == 0:
+		f.call.Outcome, f.call.Output, f.call.Error = observe.Rejected, 0, "no text in any response"
 	}
 	p.emit(f)
 }

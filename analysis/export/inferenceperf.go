@@ -17,7 +17,7 @@ func inferencePerfFormat() format {
 	return format{
 		Format: Format{
 			Name: "inference-perf", Title: "inference-perf's per_request_lifecycle_metrics.json", Dialect: "inference-perf",
-			Keys: []string{"start_time", "end_time", "info"},
+			Keys: []string{"start_time", "end_time", "request"},
 		},
 		array: true,
 		read:  readInferencePerf,

@@ -61,7 +61,7 @@ func (p *pass) emit(f *found) {
 	if p.err != nil {
 		return
 	}
-	if p.in != nil && f.line == 0 {
+	if f.line == 0 {
 		f.line = p.in.Line()
 	}
 	if p.err = p.to.call(p, f); p.err != nil {
@@ -92,7 +92,9 @@ func (c *checker) call(p *pass, f *found) error {
 	run, call := p.run, &f.call
 	run.Calls++
 	c.unique(p, f)
-	if err := call.Check(); err != nil {
+	if last := f.last(); last > longest {
+		p.fault(f.path, "a call of "+seconds(last), "at most 26 days", "times seem to be in smaller units than the tool writes")
+	} else if err := call.Check(); err != nil {
 		p.fault(f.path, err.Error(), "a call that can be", "")
 	}
 	if run.Facts.Clock {
@@ -105,6 +107,24 @@ func (c *checker) call(p *pass, f *found) error {
 	run.Completed++
 	run.learn(f)
 	return nil
+}
+
+// longest is how far apart two calls of a run and the ends of one may be, so that
+// every instant of the run is one of sim's.
+const longest = sim.MaxDuration / 4
+
+// last returns the latest instant of f, or a time beyond longest if one is beyond
+// the range of time.
+func (f *found) last() sim.Duration {
+	last := max(f.call.Closed, 0)
+	for i := range f.call.Chunks {
+		if at := f.call.Chunks[i].At; at < 0 {
+			return sim.MaxDuration
+		} else if at > last {
+			last = at
+		}
+	}
+	return sim.Duration(last)
 }
 
 // learn takes what a call that was answered lacks from what the run knows. An
@@ -144,7 +164,7 @@ func (c *checker) clock(p *pass, f *found) {
 	if late.Before(early) {
 		early, late = late, early
 	}
-	if d, ok := late.Since(early); !ok || d > sim.Duration(sim.MaxTime)/4 {
+	if d, ok := late.Since(early); !ok || d > longest {
 		p.fault(f.path, "a call sent at "+string(f.at.Append(nil))+" s, the first of the run at "+string(c.first.Append(nil))+" s",
 			"instants of one clock, within 26 days", "two clocks, or two units, are mixed")
 	}
@@ -192,7 +212,10 @@ func (r *replayer) call(p *pass, f *found) error {
 	if r.run.Facts.Clock {
 		shift, _ = f.at.Since(r.run.origin) // the first pass has checked it
 	}
-	call.Scheduled, call.Sent = sim.Time(shift-f.lag), sim.Time(shift)
+	call.Scheduled, call.Sent = sim.Time(shift), sim.Time(shift)
+	if r.run.Facts.Schedule {
+		call.Scheduled = sim.Time(shift - f.lag)
+	}
 	for i := range call.Chunks {
 		call.Chunks[i].At += call.Sent
 	}

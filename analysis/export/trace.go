@@ -11,7 +11,7 @@ import (
 
 // Traces returns the formats of this package as formats of traces: a call is a
 // request that arrived when it was scheduled, or else sent, with the tokens of its
-// prompt and of its answer. Files that don't say when calls were sent can't be
+// prompt and those that it asked for, or else got. Files that don't say when calls were sent can't be
 // replayed, which is a fault.
 func Traces() []workload.Foreign {
 	var list []workload.Foreign
@@ -72,13 +72,17 @@ func (t *tracer) call(p *pass, f *found) error {
 		r.At = *f.arrival
 		t.note("arrivals are those of arrival_time")
 	}
-	r.Name, r.Line, r.Prompt, r.Output = c.Name, f.line, max(c.Prompt, 0), max(c.Output, 0)
+	output := c.Wanted // what was asked for, whatever came of it
+	if output < 0 && c.Outcome == observe.Completed {
+		output = c.Output
+	}
+	r.Name, r.Class, r.Line, r.Prompt, r.Output = c.Name, c.Class, f.line, max(c.Prompt, 0), max(output, 0)
 	switch {
-	case c.Outcome != observe.Completed:
+	case output < 0 && c.Outcome != observe.Completed:
 		r.Drop = "the call failed, so how long its answer would have been isn't known"
 	case c.Prompt < 0:
 		r.Drop = "the file doesn't tell the prompt's number of tokens"
-	case c.Output < 0:
+	case output < 0:
 		r.Drop = "the file doesn't tell the answer's number of tokens"
 	}
 	if c.Session != "" {

@@ -35,12 +35,14 @@ func readTraceText(text string) ([]workload.Request, workload.Report, error) {
 func TestExportsAreTraces(t *testing.T) {
 	ms := func(n int64) sim.Time { return sim.Time(n) * sim.Time(sim.Millisecond) }
 	want := map[string][]workload.Request{
-		"vllm":           {{Prompt: 10, Output: 1, Line: 1}, {ID: 1, Arrival: ms(875), Prompt: 20, Output: 4, Line: 1}},
-		"genai-perf":     {{Prompt: 10, Output: 1, Line: 1}, {ID: 1, Arrival: ms(1000), Prompt: 20, Output: 4, Line: 1}},
-		"aiperf":         {{Name: "r0", Prompt: 10, Output: 1, Session: 1, Line: 1}, {ID: 1, Name: "r1", Arrival: ms(1000), Prompt: 20, Output: 4, Session: 2, Line: 2}},
-		"guidellm":       {{Name: "g1", Prompt: 20, Output: 4, Session: 1, Line: 1}},
-		"inference-perf": {{Prompt: 21, Output: 4, Line: 1}},
-		"llmservingsim":  {{Name: "bench-0", Prompt: 20, Output: 4, Line: 1}, {ID: 1, Name: "bench-1", Arrival: sim.Time(265091400000), Prompt: 10, Output: 1, Line: 2}},
+		"vllm":             {{Prompt: 10, Output: 1, Line: 1}, {ID: 1, Arrival: ms(875), Prompt: 20, Output: 4, Line: 1}},
+		"genai-perf":       {{Prompt: 10, Output: 1, Line: 1}, {ID: 1, Arrival: ms(1000), Prompt: 20, Output: 4, Line: 1}},
+		"aiperf":           {{Name: "r0", Prompt: 10, Output: 1, Session: 1, Line: 1}, {ID: 1, Name: "r1", Arrival: ms(1000), Prompt: 20, Output: 4, Session: 2, Line: 2}},
+		"guidellm":         {{Name: "g1", Prompt: 20, Output: 4, Session: 1, Line: 1}},
+		"inference-perf":   {{Prompt: 21, Output: 4, Line: 1}},
+		"servesim-records": {{Prompt: 20, Output: 4, Line: 1}},
+
+		"llmservingsim": {{Name: "bench-0", Prompt: 20, Output: 4, Line: 1}, {ID: 1, Name: "bench-1", Arrival: sim.Time(265091400000), Prompt: 10, Output: 1, Line: 2}},
 	}
 	for name, requests := range want {
 		got, report, err := readTraceText(samples()[name])
@@ -58,6 +60,16 @@ func TestExportsAreTraces(t *testing.T) {
 		if report.Rows != report.Kept+dropped {
 			t.Errorf("%s: %+v", name, report)
 		}
+	}
+}
+
+// TestFailedRequestsAreReplayed reads servesim's records of a request that timed
+// out: what it asked for is known, so it is a request of the trace.
+func TestFailedRequestsAreReplayed(t *testing.T) {
+	text := altered("servesim-records", `"outcome":"completed"`, `"outcome":"timed_out"`)
+	got, report, err := readTraceText(text)
+	if err != nil || len(got) != 1 || got[0].Output != 4 || report.Dropped != nil {
+		t.Errorf("%+v %+v %v", got, report, err)
 	}
 }
 
