@@ -220,3 +220,27 @@ func TestALimitWithinTheIntervalIsTooCloseToCall(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldedIntervalsAreLikeKeptOnes watches one queue by keeping its values, and
+// as a run that is too long to keep; both say nearly the same.
+func TestFoldedIntervalsAreLikeKeptOnes(t *testing.T) {
+	kept, folded := Sample{limit: 1 << 30}, Sample{limit: 64 * chunkValues}
+	queue(0.7)(sim.Seed(1).Stream("folded"), 200*chunkValues, func(d sim.Duration) {
+		kept.Add(d)
+		folded.Add(d)
+	})
+	a, b := kept.Distribution(DefaultPercentiles()), folded.Distribution(DefaultPercentiles())
+	if kept.hist != nil || folded.hist == nil {
+		t.Fatal("the first is to be kept and the second folded")
+	}
+	near := func(what string, x, y Interval) {
+		wide := func(i Interval) float64 { return float64(i.Hi - i.Lo) }
+		if !x.OK || !y.OK || wide(y) < 0.7*wide(x) || wide(y) > 1.4*wide(x) || y.Effective < x.Effective/2 || y.Effective > 2*x.Effective {
+			t.Errorf("%s: kept %v of %.0f, folded %v of %.0f", what, x, x.Effective, y, y.Effective)
+		}
+	}
+	near("mean", a.MeanInterval, b.MeanInterval)
+	for i := range a.Quantiles {
+		near(a.Quantiles[i].P.String(), a.Quantiles[i].Interval, b.Quantiles[i].Interval)
+	}
+}

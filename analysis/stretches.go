@@ -42,8 +42,9 @@ func newStretches(d *Distribution) *stretches {
 func bodyLevels() []Percentile { return []Percentile{{100_000_000}, {900_000_000}} }
 
 // gridLevels returns the levels at which a run that is too long to keep is watched.
+// Those beyond them are as well known as the nearest is.
 func gridLevels() []Percentile {
-	return []Percentile{{10_000_000}, {100_000_000}, {500_000_000}, {900_000_000}, {990_000_000}, {999_000_000}}
+	return []Percentile{{100_000_000}, {500_000_000}, {900_000_000}, {990_000_000}}
 }
 
 // mark returns the mark whose level is nearest to p, by the ratio of the shares
@@ -90,21 +91,44 @@ func (s *stretches) next() *stretch {
 
 // add counts values in c.
 func (s *stretches) add(c *stretch, values []int64) {
+	if s.rough {
+		s.addRough(c, values)
+		return
+	}
 	c.n += int64(len(values))
 	for k, m := range s.marks {
-		upTo := numberBelow(values, m+1)
-		less := upTo
-		if !s.rough {
-			less = numberBelow(values, m)
-		}
+		less := numberBelow(values, m)
 		c.less[k] += less
-		c.equal[k] += upTo - less
+		c.equal[k] += numberBelow(values, m+1) - less
 	}
 	for _, v := range values {
 		x := float64(v - s.origin)
 		c.sum += x
 		c.squares += float64(x * x)
 	}
+}
+
+// addRough counts values in c at the marks of gridLevels, all in one pass.
+func (s *stretches) addRough(c *stretch, values []int64) {
+	c.n += int64(len(values))
+	m0, m1, m2, m3 := s.marks[0]+1, s.marks[1]+1, s.marks[2]+1, s.marks[3]+1
+	var n0, n1, n2, n3 uint64
+	sum, squares := 0.0, 0.0
+	for _, v := range values { // neither is negative, so v-m doesn't overflow
+		n0 += uint64(v-m0) >> 63
+		n1 += uint64(v-m1) >> 63
+		n2 += uint64(v-m2) >> 63
+		n3 += uint64(v-m3) >> 63
+		x := float64(v - s.origin)
+		sum += x
+		squares += float64(x * x)
+	}
+	c.less[0] += int64(n0)
+	c.less[1] += int64(n1)
+	c.less[2] += int64(n2)
+	c.less[3] += int64(n3)
+	c.sum += sum
+	c.squares += squares
 }
 
 // numberBelow returns the number of values below m.

@@ -16,7 +16,7 @@ func comparison(t *testing.T, stalls ...sim.Duration) *analysis.Comparison {
 	var runs []analysis.Run
 	for _, d := range stalls {
 		s := analysis.NewSummary(analysis.Options{Percentiles: analysis.TailPercentiles(), SLO: limits(t), KVBlocks: 400})
-		var p analysis.Pairing
+		p := analysis.Pairing{Goodput: limits(t).Goodput}
 		run(t, d*sim.Millisecond, s, &p)
 		runs = append(runs, analysis.Run{Name: "stall=" + (d * sim.Millisecond).String(), Report: s.Report(), Pairs: &p})
 	}
