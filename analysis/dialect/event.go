@@ -83,14 +83,21 @@ type view struct {
 	// messages is the number of chunks but the line that ends the stream, texts
 	// that of Text, visible that of Visible.
 	messages, texts, visible int64
+	// choices is the number of chunks with choices, and single tells that each
+	// chunk with text has one token.
+	choices int64
+	single  bool
 	// hidden are the tokens of text that isn't visible, and first those of the
 	// first text; Unknown if not known.
 	hidden, first int64
+	// gaps has room for the pauses.
+	gaps *pauses
 }
 
-// see returns the view of c.
-func see(c *transcript.Call) view {
-	v := view{call: c, first: int64(transcript.Unknown)}
+// see returns the view of c, with room for its pauses.
+func see(c *transcript.Call, room *pauses) view {
+	room.n = 0
+	v := view{call: c, first: int64(transcript.Unknown), single: true, gaps: room}
 	for i := range v.at {
 		v.at[i] = transcript.Never
 	}
@@ -112,6 +119,7 @@ func (v *view) chunk(c *transcript.Chunk) {
 		v.messages++
 	}
 	if Choices.has(c) {
+		v.choices++
 		if v.at[FirstChoice] == transcript.Never {
 			v.at[FirstChoice] = c.At
 		}
@@ -128,6 +136,7 @@ func (v *view) chunk(c *transcript.Chunk) {
 	}
 	v.at[LastText] = c.At
 	v.texts++
+	v.single = v.single && c.Tokens == 1
 	if !Visible.has(c) {
 		if v.hidden != int64(transcript.Unknown) && c.Tokens != transcript.Unknown {
 			v.hidden += int64(c.Tokens)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"servesim/analysis"
-	"servesim/analysis/transcript"
 	"servesim/sim"
 	"servesim/sim/observe"
 )
@@ -37,27 +36,39 @@ func (s *series) take(v *view) error {
 		s.left[short]++
 		return nil
 	}
+	s.calls++
 	if !s.m.Weighted {
-		s.calls++
 		s.flat.Add(sim.Duration(x))
 		s.moments.add(uint64(x), 1)
 		return nil
 	}
-	s.calls++
 	return s.many(x, q.over)
 }
 
 // many adds a value n times.
 func (s *series) many(x, n int64) error {
-	s.moments.add(uint64(x), n)
 	for n > 0 {
 		k := min(n, math.MaxInt32)
-		if err := s.runs.Add(&observe.Gaps{Seqs: int32(k), Steps: 1, First: sim.Duration(x)}); err != nil {
+		if err := s.run(&observe.Gaps{Seqs: int32(k), Steps: 1, First: sim.Duration(x)}); err != nil {
 			return err
 		}
 		n -= k
 	}
 	return nil
+}
+
+// run adds a run of values: one value many times, or a progression of maxRun at
+// most.
+func (s *series) run(g *observe.Gaps) error {
+	switch {
+	case g.Steps == 1:
+		s.moments.add(uint64(g.First), int64(g.Seqs))
+	case g.Inc < 0:
+		s.moments.addRun(uint64(g.First+sim.Duration(g.Steps-1)*g.Inc), uint64(-g.Inc), g.Steps)
+	default:
+		s.moments.addRun(uint64(g.First), uint64(g.Inc), g.Steps)
+	}
+	return s.runs.Add(g)
 }
 
 // gaps takes in the pauses of a call.
@@ -75,11 +86,6 @@ func (s *series) gaps(v *view) error {
 		s.left[st]++
 		return nil
 	}
-	if s.m.Spread != PerChunk && !v.spreadable(s.m.Among) {
-		s.left[unknown]++
-		return nil
-	}
-	p := progression{to: s}
 	if s.m.Kind == Worst {
 		worst, any := v.worst(s.m.Among)
 		if !any {
@@ -91,122 +97,21 @@ func (s *series) gaps(v *view) error {
 		s.moments.add(uint64(worst), 1)
 		return nil
 	}
-	some, err := v.pauses(&s.m, &p)
-	if err == nil {
-		err = p.flush()
-	}
-	if some {
-		s.calls++
-	} else {
-		s.left[short]++
-	}
-	return err
-}
-
-// spreadable tells whether the tokens of each chunk of set are known.
-func (v *view) spreadable(set Set) bool {
-	for i := range v.call.Chunks {
-		if c := &v.call.Chunks[i]; set.has(c) && c.Tokens == transcript.Unknown {
-			return false
-		}
-	}
-	return true
-}
-
-// worst returns the longest pause between two chunks of set.
-func (v *view) worst(set Set) (worst sim.Duration, any bool) {
-	last := transcript.Never
-	for i := range v.call.Chunks {
-		c := &v.call.Chunks[i]
-		if !set.has(c) {
-			continue
-		}
-		if last != transcript.Never {
-			worst, any = max(worst, c.At.Sub(last)), true
-		}
-		last = c.At
-	}
-	return worst, any
-}
-
-// pauses gives p each pause that m takes from v, and tells whether there is any.
-func (v *view) pauses(m *Measure, p *progression) (some bool, err error) {
-	last := transcript.Never
-	for i := range v.call.Chunks {
-		c := &v.call.Chunks[i]
-		if !m.Among.has(c) {
-			continue
-		}
-		gap, first := c.At.Sub(last), last == transcript.Never
-		last = c.At
-		k := int64(c.Tokens)
-		switch {
-		case m.Spread == Burst && k > 1:
-			some = true
-			if err = p.flush(); err == nil {
-				err = p.to.many(0, k-1)
-			}
-			if err == nil && !first {
-				err = p.add(gap)
-			}
-		case first:
-		case m.Spread == Even && k > 1:
-			some = true
-			if err = p.flush(); err == nil {
-				err = p.to.many(quotient{gap, k}.rounded(m.Round), k)
-			}
-		default:
-			some = true
-			err = p.add(gap)
-		}
-		if err != nil {
-			return some, err
-		}
-	}
-	return some, nil
-}
-
-// progression joins successive pauses that grow or shrink evenly, as the steps
-// of one batch do, so that long answers take little room.
-type progression struct {
-	to   *series
-	run  observe.Gaps
-	last sim.Duration
-}
-
-// add takes the next pause.
-func (p *progression) add(d sim.Duration) error {
+	runs, ok := v.pauses(s.m.Among, s.m.Spread)
 	switch {
-	case p.run.Steps == 1:
-		p.run.Inc = d - p.last
-	case p.run.Steps > 1 && d-p.last == p.run.Inc && p.run.Steps < maxRun:
+	case !ok:
+		s.left[unknown]++
+	case len(runs) == 0:
+		s.left[short]++
 	default:
-		if err := p.flush(); err != nil {
+		s.calls++
+	}
+	for i := range runs {
+		if err := s.run(&runs[i]); err != nil {
 			return err
 		}
-		p.run = observe.Gaps{Seqs: 1, First: d}
 	}
-	p.run.Steps++
-	p.last = d
 	return nil
-}
-
-// flush hands on what has been joined.
-func (p *progression) flush() error {
-	if p.run.Steps == 0 {
-		return nil
-	}
-	if p.run.Steps == 1 {
-		p.run.Inc = 0
-	}
-	run := p.run
-	p.run = observe.Gaps{}
-	if run.Inc < 0 {
-		p.to.moments.addRun(uint64(p.last), uint64(-run.Inc), run.Steps)
-	} else {
-		p.to.moments.addRun(uint64(run.First), uint64(run.Inc), run.Steps)
-	}
-	return p.to.runs.Add(&run)
 }
 
 // distribution describes the values taken so far.

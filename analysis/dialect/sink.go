@@ -34,6 +34,7 @@ type Sink struct {
 	times   times
 	totals  totals
 	leads   leads
+	room    pauses
 }
 
 // New returns an empty Sink for dialects.
@@ -94,7 +95,7 @@ func (s *Sink) Call(c *transcript.Call) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	v := see(c)
+	v := see(c, &s.room)
 	s.times.take(&v)
 	s.totals.take(&v)
 	s.leads.take(&v)
