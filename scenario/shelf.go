@@ -15,6 +15,7 @@ type Shelf struct {
 	profiles map[string]func() (*gpu.Profile, error)
 	models   map[string]func() (*gpu.Model, error)
 	traces   map[traceKey]func() (*workload.Recording, error)
+	digests  map[any]func() (*string, error) // by the pointers that profiles and models give out
 }
 
 // A traceKey is a trace and how it is read.
@@ -65,6 +66,22 @@ func (s *Shelf) model(name string) (*gpu.Model, error) {
 		return gpu.LoadModel(name)
 	}
 	return kept(s, &s.models, name, gpu.LoadModel)()
+}
+
+// digest returns what of returns, the digest of what thing, a profile or model,
+// points to.
+func (s *Shelf) digest(thing any, of func() string) string {
+	if s == nil {
+		return of()
+	}
+	sum, err := kept(s, &s.digests, thing, func(any) (*string, error) {
+		sum := of()
+		return &sum, nil
+	})()
+	if err != nil {
+		return of()
+	}
+	return *sum
 }
 
 // kept returns what loads the thing called name once, and later says the same.

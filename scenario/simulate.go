@@ -157,13 +157,16 @@ func runError(err error) error {
 // first 12 digits of the SHA-256 of what they say of times and memory.
 func (p *Plan) Header() observe.Header {
 	s, m := p.Scenario, p.Machine
-	short := func(what any) string { return digest(strict.Encode(what))[:12] }
-	profile := *m.Profile
-	profile.Base, profile.Price, profile.Power, profile.Origin = "", nil, nil, nil
+	profile := p.shelf.digest(m.Profile, func() string {
+		said := *m.Profile
+		said.Base, said.Price, said.Power, said.Origin = "", nil, nil, nil
+		return digest(strict.Encode(said))
+	})
+	model := p.shelf.digest(m.Model, func() string { return digest(strict.Encode(*m.Model)) })
 	return observe.Header{
 		Version: Version(), Seed: *s.Seed, Scenario: s.Hash(),
-		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, short(profile)),
-		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, short(*m.Model)),
+		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, profile[:12]),
+		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, model[:12]),
 		Policy:  s.Engine.Policy,
 	}
 }

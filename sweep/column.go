@@ -6,6 +6,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/scenario"
+	"servesim/sim"
 	"servesim/sim/observe"
 )
 
@@ -63,25 +64,44 @@ func latencies() []latency {
 	}
 }
 
-// latencyColumns are the mean and the percentiles of m, in milliseconds.
+// latencyColumns are the mean and the percentiles of m, in milliseconds, each with
+// its 95 % interval, but for the maximum, which has none.
 func latencyColumns(m latency) []Column {
-	list := []Column{{Name: m.name + "_mean_ms", Better: -1, of: func(r *scenario.Result) float64 {
-		d := m.of(r.Report)
-		if !d.OK {
-			return math.NaN()
-		}
-		return d.Mean.Milliseconds()
-	}}}
+	mean := func(d *analysis.Distribution) (sim.Duration, analysis.Interval) { return d.Mean, d.MeanInterval }
+	list := withInterval(m, "mean", mean)
 	for i, p := range analysis.TailPercentiles() { // those of every run of a sweep, in this order
-		list = append(list, Column{Name: m.name + "_" + strings.ReplaceAll(p.String(), ".", "") + "_ms", Better: -1, of: func(r *scenario.Result) float64 {
+		name := strings.ReplaceAll(p.String(), ".", "")
+		all := withInterval(m, name, func(d *analysis.Distribution) (sim.Duration, analysis.Interval) {
+			return d.Quantiles[i].Value, d.Quantiles[i].Interval
+		})
+		if name == "max" {
+			all = all[:1]
+		}
+		list = append(list, all...)
+	}
+	return list
+}
+
+// withInterval are the column of one value of m, and those of its interval.
+func withInterval(m latency, name string, of func(*analysis.Distribution) (sim.Duration, analysis.Interval)) []Column {
+	column := func(end string, better int, pick func(sim.Duration, analysis.Interval) (sim.Duration, bool)) Column {
+		return Column{Name: m.name + "_" + name + end + "_ms", Better: better, of: func(r *scenario.Result) float64 {
 			d := m.of(r.Report)
 			if !d.OK {
 				return math.NaN()
 			}
-			return d.Quantiles[i].Value.Milliseconds()
-		}})
+			v, ok := pick(of(d))
+			if !ok {
+				return math.NaN()
+			}
+			return v.Milliseconds()
+		}}
 	}
-	return list
+	return []Column{
+		column("", -1, func(v sim.Duration, _ analysis.Interval) (sim.Duration, bool) { return v, true }),
+		column("_low", 0, func(_ sim.Duration, i analysis.Interval) (sim.Duration, bool) { return i.Lo, i.OK }),
+		column("_high", 0, func(_ sim.Duration, i analysis.Interval) (sim.Duration, bool) { return i.Hi, i.OK }),
+	}
 }
 
 // rates are what a replica gets done, what it costs, and how full it is. A GPU is
@@ -105,6 +125,18 @@ func rates() []Column {
 			}
 			share, _ := r.Report.Goodput.Share()
 			return share
+		}},
+		{Name: "goodput_share_low", of: func(r *scenario.Result) float64 {
+			if r.Report.Goodput == nil || !r.Report.Goodput.Interval.OK {
+				return math.NaN()
+			}
+			return r.Report.Goodput.Interval.Lo
+		}},
+		{Name: "goodput_share_high", of: func(r *scenario.Result) float64 {
+			if r.Report.Goodput == nil || !r.Report.Goodput.Interval.OK {
+				return math.NaN()
+			}
+			return r.Report.Goodput.Interval.Hi
 		}},
 		{Name: "goodput_requests_per_s", Better: 1, of: goodPerSecond},
 		{Name: "goodput_requests_per_s_per_gpu", Better: 1, of: func(r *scenario.Result) float64 { return goodPerSecond(r) / gpus(r) }},

@@ -120,6 +120,9 @@ func (l *loader) point(i int) (Point, error) {
 		pt.limited = len(p.SLO.Goodput) > 0
 		h := p.Header()
 		text += strings.Join([]string{h.Scenario, h.Profile, h.Model}, "\n")
+		if price := p.Machine.Profile.Price; price != nil { // which those don't count
+			text += fmt.Sprintf("\nprice %v", price.USDPerGPUHour)
+		}
 		for _, w := range p.Scenario.Workload.Parts() {
 			if w.Trace == "" {
 				continue
