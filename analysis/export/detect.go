@@ -152,7 +152,7 @@ type other struct {
 func knownOthers() []other {
 	return []other{
 		{false, []string{"metadata", "start_perf_ns", "responses"}, "AIPerf's raw records", "its profile_export.jsonl", "give that, from the same folder"},
-		{false, []string{"aiperf_version"}, "AIPerf's summary, which has no requests", "its profile_export.jsonl", "give that, from the same folder; --export-level records writes it"},
+		{false, []string{"aiperf_version"}, "AIPerf's summary, which has no requests", "its profile_export.jsonl", "give that, from the same folder; --export-level summary leaves it out"},
 		{false, []string{"time_to_first_token", "request_latency"}, "a summary of GenAI-Perf or AIPerf, which has no requests", "profile_export.json of GenAI-Perf, profile_export.jsonl of AIPerf", "give that, from the same folder"},
 		{false, []string{"load_summary", "successes"}, "a summary of inference-perf, which has no requests", "its per_request_lifecycle_metrics.json", "report.request_lifecycle.per_request: true writes it"},
 		{false, []string{"results_ttft_s_mean"}, "LLMPerf's summary, which has no requests", "its _individual_responses.json", "give that, from the same folder"},

@@ -14,7 +14,7 @@ var badFiles = []struct{ name, text, want string }{
 	{"empty", "", `f.json: found an empty file, want an export of a benchmark tool`},
 	{"not JSON", "a,b\n1,2\n", `f.json:1: found text that is no JSON, want a file of one of these tools:…`},
 	{"unknown keys", `{"a":1,"b":2}`, `f.json:1: found the keys a and b, want a file of one of these tools:…`},
-	{"AIPerf's summary", `{"schema_version":"1.5","aiperf_version":"0.14","time_to_first_token":{}}`, `f.json:1: found AIPerf's summary, which has no requests, want its profile_export.jsonl; give that, from the same folder; --export-level records writes it`},
+	{"AIPerf's summary", `{"schema_version":"1.5","aiperf_version":"0.14","time_to_first_token":{}}`, `f.json:1: found AIPerf's summary, which has no requests, want its profile_export.jsonl; give that, from the same folder; --export-level summary leaves it out`},
 	{"cut off", vllmSample[:900], `f.json:1: found the end of the file, want the end of a text that has none; the file is cut off: copy or write it again`},
 	{"cut off in a line", aiperfSample[:len(aiperfSample)-500], `f.json:3: metadata: found the end of the file, want the end of a text that has none; the file is cut off: copy or write it again`},
 	{"one bad line of three", strings.Replace(llmservingsimSample, `"output_toks": 1,`, `"output_toks": 1;`, 1), `f.json:2: found "; \"arrival_time\": 1787267980.3478317, \"q", want a comma or the end of the object`},

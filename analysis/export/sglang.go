@@ -125,6 +125,9 @@ func (v *sglangResult) emit(p *pass) {
 			if v.native() {
 				f.oneEach()
 			}
+			if v.TTFTs[i] == 0 {
+				run.count("answers with a ttft of 0, which SGLang writes where no text came")
+			}
 		} else {
 			f.call.Outcome, f.call.Error, f.call.Closed, f.call.Output = observe.Rejected, lastLine(v.Errors[i]), transcript.Never, 0
 			if v.Errors[i] == "" {

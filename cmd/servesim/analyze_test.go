@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"servesim/analysis/export"
 )
 
 // aiperf is a profile export of AIPerf with a call of one token, one of four, one
@@ -197,6 +199,19 @@ func TestMeasuredRunsAnalyse(t *testing.T) {
 	for _, want := range []string{"Calls       300: 300 answered, 0 failed\n", "Lacks       ITL of every gap", "vllm      300 "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
+		}
+	}
+}
+
+// TestExportsAreDocumented holds that the page about exports has every format.
+func TestExportsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/exports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range export.Formats() {
+		if n := strings.Count(string(page), "| "+f.Name+" |"); n != 2 {
+			t.Errorf("%s has %d rows, want one in each table", f.Name, n)
 		}
 	}
 }
