@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"servesim/sim"
 	"servesim/sim/observe"
 )
@@ -74,6 +76,19 @@ func TestDialectFaults(t *testing.T) {
 		if o := do(t, c.args...); o.code != exitUsage || !strings.Contains(o.stderr, c.want) || o.stdout != "" {
 			t.Errorf("servesim %s: exit %d, stderr %q, want %q", strings.Join(c.args, " "), o.code, o.stderr, c.want)
 		}
+	}
+}
+
+// TestRecordsSayTheSame holds that the records of a run are in every dialect what
+// the run was, to the last digit.
+func TestRecordsSayTheSame(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records.jsonl")
+	run := ok(t, "run", "--set", fewRequests, "--set", "slo.goodput=ttft:500 tpot:15", "--dialect", "all", "--records", file)
+	read := ok(t, "analyze", file, "--dialect", "all", "--goodput", "ttft:500 tpot:15")
+	begin := "\nTTFT, ms"
+	want, got := run[strings.Index(run, begin):], read[strings.Index(read, begin):]
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("- run, + its records:\n%s", diff)
 	}
 }
 
