@@ -63,7 +63,7 @@ func (d *Distribution) meanInterval(s *stretches) {
 	e, below, above := s.mean()
 	d.MeanInterval = Interval{Evidence: e}
 	if e.OK {
-		d.MeanInterval.Lo = d.Mean - sim.Duration(math.Ceil(below))
+		d.MeanInterval.Lo = max(0, d.Mean-sim.Duration(math.Ceil(below)))
 		d.MeanInterval.Hi = d.Mean + sim.Duration(math.Ceil(above))
 	}
 }

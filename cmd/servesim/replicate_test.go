@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReplications pins what replications print, which doesn't depend on how
@@ -68,5 +70,23 @@ func TestReplicationsOfAScenarioOnStdin(t *testing.T) {
 	o := outcomeWith(t, ok(t, "run", "--print", "--set", "requests=200"), "run", "-", "--replications", "5")
 	if o.code != exitOK || !strings.Contains(o.stdout, "1,000 requests") {
 		t.Errorf("exit %d, stderr %q, stdout %q", o.code, o.stderr, o.stdout)
+	}
+}
+
+// TestRunsProgress shows on a terminal how many runs are done, and nothing elsewhere.
+func TestRunsProgress(t *testing.T) {
+	var stderr bytes.Buffer
+	r := newRunsProgress(env{stderr: &stderr, tty: true}, "replications", 3)
+	r.bar.out.began = time.Now().Add(-time.Hour)
+	r.one()
+	r.finish()
+	if !strings.Contains(stderr.String(), "replications: 1 of 3") {
+		t.Errorf("a terminal shows %q", stderr.String())
+	}
+	none := newRunsProgress(env{stderr: &stderr}, "replications", 3)
+	none.one()
+	none.finish()
+	if none != nil {
+		t.Error("there is a bar without a terminal")
 	}
 }
