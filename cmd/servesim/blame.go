@@ -120,7 +120,7 @@ func (w *why) members() (list []report.Member) {
 
 // write prints the answers, with an empty line before each but the first, which
 // has one already if spaced.
-func (w *why) write(e env, spaced bool) error {
+func (w *why) write(out io.Writer, spaced bool) error {
 	var answers []func(io.Writer) error
 	if w.blame {
 		answers = append(answers, func(out io.Writer) error { return report.Blame(out, w.report) })
@@ -130,11 +130,11 @@ func (w *why) write(e env, spaced bool) error {
 	}
 	for _, answer := range answers {
 		if !spaced {
-			if _, err := fmt.Fprintln(e.stdout); err != nil {
+			if _, err := fmt.Fprintln(out); err != nil {
 				return err
 			}
 		}
-		if err := answer(e.stdout); err != nil {
+		if err := answer(out); err != nil {
 			return err
 		}
 		spaced = false

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ type compareOptions struct {
 	sources     []scenario.Source
 	labels      []string
 	percentiles string
-	json        bool
+	form        formatFlag
 }
 
 // newCompare returns the verb compare, which calls run, or runCompare if that
@@ -60,7 +59,7 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 	f := cmd.Flags()
 	f.StringArrayVar(&vary, "vary", nil, "alternatives to compare, `KEY=A,B,...`; several flags are crossed")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
-	f.BoolVar(&o.json, "json", false, "print the comparison as JSON, lossless")
+	o.form.bind(cmd)
 	must(cmd.RegisterFlagCompletionFunc("vary", completeVary))
 	return cmd
 }
@@ -152,6 +151,10 @@ func (o *compareOptions) cross(alts []scenario.Alternative) error {
 
 // runCompare simulates every scenario and compares the others with the first.
 func runCompare(ctx context.Context, o *compareOptions) error {
+	form, err := o.form.chosen()
+	if err != nil {
+		return err
+	}
 	ps := analysis.TailPercentiles()
 	if o.percentiles != "" {
 		var err error
@@ -179,24 +182,17 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return report.CompareJSON(o.env.stdout, c, report.Member{Key: "inputs", Value: scenario.InputsOf(results)},
-			report.Member{Key: "caution", Value: scenario.FittedCaution(plans, o.labels)})
-	}
 	common, own := o.describe(results)
-	if caution := scenario.FittedCaution(plans, o.labels); caution != "" {
+	caution := scenario.FittedCaution(plans, o.labels)
+	if caution != "" {
 		var l lines
 		l.item("Caution", "%s", caution)
 		common = strings.TrimSuffix(common, "\n") + l.folded(0) + "\n"
 	}
-	if _, err := io.WriteString(o.env.stdout, common); err != nil {
-		return err
-	}
-	if err := report.CompareText(o.env.stdout, c); err != nil {
-		return err
-	}
-	_, err = io.WriteString(o.env.stdout, own)
-	return err
+	return form.Write(o.env.stdout, &report.Document{
+		Comparison: c, Before: common, After: own,
+		Members: []report.Member{{Key: "inputs", Value: scenario.InputsOf(results)}, {Key: "caution", Value: caution}},
+	})
 }
 
 // simulate runs every plan and pairs their requests.

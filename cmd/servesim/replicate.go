@@ -107,17 +107,15 @@ func firstOf(faults []error) error {
 func (o *runOptions) writeReplicated(r *replicated) error {
 	seed := *r.first.Plan.Scenario.Seed
 	last := seed + uint64(r.pool.Runs) - 1
-	if o.json {
-		return report.ReplicatedJSON(o.env.stdout, r.pool,
-			report.Member{Key: "seeds", Value: [2]uint64{seed, last}}, report.Member{Key: "input", Value: r.first.Input()})
-	}
-	if _, err := io.WriteString(o.env.stdout, linesOf(r.first.Facts()).folded(0)+"\n"); err != nil {
+	form, err := o.form.chosen()
+	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(o.env.stdout, "What is above is of seed %d, what is below of seeds %d to %d.\n\n", seed, seed, last); err != nil {
-		return err
-	}
-	return report.ReplicatedText(o.env.stdout, r.pool)
+	return form.Write(o.env.stdout, &report.Document{
+		Replicated: r.pool,
+		Before:     fmt.Sprintf("%s\nWhat is above is of seed %d, what is below of seeds %d to %d.\n\n", linesOf(r.first.Facts()).folded(0), seed, seed, last),
+		Members:    []report.Member{{Key: "seeds", Value: [2]uint64{seed, last}}, {Key: "input", Value: r.first.Input()}},
+	})
 }
 
 // runReplicated simulates a scenario several times and prints what came of it.

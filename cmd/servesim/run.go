@@ -20,7 +20,7 @@ type runOptions struct {
 	env         env
 	scenario    scenarioFlags
 	source      scenario.Source
-	json        bool
+	form        formatFlag
 	print       bool
 	records     string
 	why         why
@@ -62,6 +62,9 @@ prints what each would have said.`,
 			if o.source, err = o.scenario.source(cmd, args); err != nil {
 				return err
 			}
+			if _, err := o.form.chosen(); err != nil {
+				return err
+			}
 			if err := o.useless(cmd); err != nil {
 				return err
 			}
@@ -75,7 +78,7 @@ prints what each would have said.`,
 	o.scenario.bind(cmd)
 	o.why.bind(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print the summary as JSON, lossless")
+	o.form.bind(cmd)
 	f.BoolVar(&o.print, "print", false, "print the scenario with every default written out, and don't run it")
 	f.StringVar(&o.records, "records", "", "write what became of each request and step to `FILE`, as JSON lines")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
@@ -94,7 +97,7 @@ func (o *runOptions) useless(cmd *cobra.Command) error {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "records", "blame", "explain", "worst", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "output", "records", "blame", "explain", "worst", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -143,20 +146,19 @@ func runRun(ctx context.Context, o *runOptions) error {
 
 // write prints what came of a run.
 func (o *runOptions) write(r *scenario.Result) error {
-	if o.json {
-		more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
-		return report.JSON(o.env.stdout, r.Report, append(more, o.why.members()...)...)
-	}
-	if _, err := io.WriteString(o.env.stdout, linesOf(r.Facts()).folded(0)+"\n"); err != nil {
+	form, err := o.form.chosen()
+	if err != nil {
 		return err
 	}
-	if err := report.Text(o.env.stdout, r.Report); err != nil {
+	var after strings.Builder
+	spaced := len(r.Report.Warnings) == 0 && o.dialect.list == ""
+	if err := errors.Join(o.dialect.text(&after), o.why.write(&after, spaced)); err != nil {
 		return err
 	}
-	if err := o.dialect.text(o.env.stdout); err != nil {
-		return err
-	}
-	return o.why.write(o.env, len(r.Report.Warnings) == 0 && o.dialect.list == "")
+	more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
+	return form.Write(o.env.stdout, &report.Document{
+		Run: r.Report, Before: linesOf(r.Facts()).folded(0) + "\n", After: after.String(), Members: append(more, o.why.members()...),
+	})
 }
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.

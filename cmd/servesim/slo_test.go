@@ -19,6 +19,8 @@ func limitFaults() []faultCase {
 		withFlags("the least share twice", "--goodput ttft:5,goodput>=9% --set min_goodput=0.9", "slo.min_goodput", "leave one out"),
 		withFlags("a share of limits on the run", "--slo mlperf-llama2-70b-server --set min_goodput=0.9", "slo.min_goodput", "nothing says which are good"),
 		withFlags("a share of nothing", "--goodput goodput>=9%", "--goodput goodput>=9%: slo.goodput", "nothing says which are good"),
+		withFlags("an unknown form", "--output yaml", "--output: no format is called", "text, json"),
+		withFlags("two forms", "--output text --json", "--json and --output text are two forms"),
 		withFlags("edges that fall", "--output-edges 300,100", "--output-edges: 100 is not above 300"),
 		withFlags("edges that are printed", "--print --output-edges 300", "--print runs nothing, so --output-edges"),
 	}
@@ -76,5 +78,16 @@ func TestOutputEdges(t *testing.T) {
 	}
 	if out := ok(t, "run", "s.toml", "--output-edges", "none"); strings.Contains(out, "output tokens  count") {
 		t.Error(out)
+	}
+}
+
+// -o json is --json.
+func TestForms(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": small})
+	for _, verb := range []string{"run s.toml", "compare s.toml --vary seed=1,2"} {
+		args := strings.Fields(verb)
+		if ok(t, append(args, "-o", "json")...) != ok(t, append(args, "--json")...) || ok(t, append(args, "-o", "text")...) != ok(t, args...) {
+			t.Errorf("%s: the forms differ", verb)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func TestVerbsPassWhatTheyWereAsked(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if run.source.Path != "a.toml" || !run.json || run.print || run.records != "r" || run.percentiles != "50" {
+	if run.source.Path != "a.toml" || !run.form.json || run.print || run.records != "r" || run.percentiles != "50" {
 		t.Errorf("run was asked for %+v", run)
 	}
 	if s := run.source.Settings; len(s) != 2 || s[0].Key != "hardware.gpu" || s[0].Value != "b200" || s[1].Key != "seed" || s[1].Value != int64(4) {
