@@ -98,6 +98,20 @@ func TestExportsThatAreNoTraces(t *testing.T) {
 	}
 }
 
+// TestNamedFormatsMustFit reads a file as the format that it is and as another.
+func TestNamedFormatsMustFit(t *testing.T) {
+	for format, want := range map[string]string{
+		"aiperf":  "",
+		"llmperf": "f:1: found a file of another format, want the format llmperf (end_to_end_latency_s, number_output_tokens); leave the format out: the content tells it",
+		"aiprf":   `f: workload.format: found "aiprf", want azure, mooncake, `,
+	} {
+		_, err := workload.Read(strings.NewReader(aiperfSample), "f", workload.Options{Format: format, Foreign: Traces()})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
 // TestMeasuredRunsAreTraces reads the arrivals and lengths of measured runs.
 func TestMeasuredRunsAreTraces(t *testing.T) {
 	for _, name := range measuredRuns() {

@@ -3,6 +3,7 @@ package workload
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"servesim/internal/exact"
 	"servesim/internal/infile"
@@ -38,6 +39,9 @@ func (f Foreign) format() Format {
 		Name: f.Name, Title: f.Title, Fields: f.Fields, json: true, sort: true, zero: ZeroDrop,
 		match: func(*sniffed) bool { return false }, // Is has looked at the file before
 		open: func(in *lineReader, _ *Options) (rowReader, error) {
+			if head, _ := in.in.Peek(sniffBytes); !f.Is(head) { // which were read before
+				return nil, &Fault{File: in.file, Line: 1, Found: "a file of another format", Want: "the format " + f.Name + " (" + strings.Join(f.Fields, ", ") + ")", Fix: "leave the format out: the content tells it"}
+			}
 			r := &foreignRows{}
 			var err error
 			r.notes, err = f.Read(in.text, in.file, func(rec Record) { r.left = append(r.left, rec) })
