@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -67,8 +68,9 @@ type Options struct {
 
 // Progress is how far a sweep, or a shard of one, is.
 type Progress struct {
-	// Done of Points are done, Ran of them by this run.
-	Points, Done, Ran int
+	// Done of Points are done, Ran of them by this run, and Mended of those because
+	// their files were damaged.
+	Points, Done, Ran, Mended int
 	// Point is the one that was done last, and Row what it came to.
 	Point *Point
 	Row   Row
@@ -83,46 +85,53 @@ func (s *Sweep) Run(ctx context.Context, o Options) error {
 		return err
 	}
 	var mu sync.Mutex
-	var faults []error
+	faults := make([]error, len(mine)) // of each point
+	wrong := 0
 	var broken error
 	p := Progress{Points: len(mine)}
-	done := func(pt *Point, row Row, ran bool) {
+	each(ctx, o.Jobs, len(mine), func(i int) bool {
+		row, why, err := s.one(ctx, mine[i])
+		var usage *scenario.UsageError
 		mu.Lock()
 		defer mu.Unlock()
-		p.Done++
-		if ran {
-			p.Ran++
-		}
-		if o.Progress != nil {
-			p.Point, p.Row = pt, row
-			o.Progress(&p)
-		}
-	}
-	each(ctx, o.Jobs, len(mine), func(i int) bool {
-		row, ran, err := s.one(ctx, mine[i])
-		var usage *scenario.UsageError
 		switch {
 		case err == nil:
-			done(mine[i], row, ran)
+			p.count(mine[i], row, why)
+			if o.Progress != nil {
+				o.Progress(&p)
+			}
 			return true
 		case errors.As(err, &usage):
-			mu.Lock()
-			defer mu.Unlock()
-			faults = append(faults, fmt.Errorf("%s: %s: %w", s.Plan.File, mine[i].Name(), err))
+			faults[i] = fmt.Errorf("%s: %s: %w", s.Plan.File, mine[i].Name(), err)
+			wrong++
 			return true
 		}
-		mu.Lock()
-		defer mu.Unlock()
 		broken = fmt.Errorf("%s: %w", mine[i].Name(), err)
 		return false
 	})
 	switch {
 	case broken != nil:
 		return broken
-	case p.Done+len(faults) < len(mine):
+	case p.Done+wrong < len(mine):
 		return &Interrupted{Done: p.Done, Points: len(mine)}
 	}
+	faults = slices.DeleteFunc(faults, func(err error) bool { return err == nil })
+	if more := len(faults) - maxTold; more > 0 {
+		faults = append(faults[:maxTold], fmt.Errorf("%s: %d more points came to nothing", s.Plan.File, more))
+	}
 	return usage(faults)
+}
+
+// count takes in that a point is done.
+func (p *Progress) count(pt *Point, row Row, why reason) {
+	p.Point, p.Row = pt, row
+	p.Done++
+	if why != there {
+		p.Ran++
+	}
+	if why == damaged {
+		p.Mended++
+	}
 }
 
 // Interrupted reports that a sweep ended before all its points were done.
@@ -133,18 +142,33 @@ func (e *Interrupted) Error() string {
 	return fmt.Sprintf("interrupted: %d of %d points are done and kept; the same command does the rest", e.Done, e.Points)
 }
 
-// one returns the row of a point, and whether it had to be simulated for it.
-func (s *Sweep) one(ctx context.Context, pt *Point) (row Row, ran bool, err error) {
+// A reason says why a point had to be simulated.
+type reason int
+
+// The reasons.
+const (
+	there   reason = iota // it hadn't to be
+	missing               // it had no file
+	damaged               // its file wasn't whole
+)
+
+// one returns the row of a point, and why it had to be simulated for it.
+func (s *Sweep) one(ctx context.Context, pt *Point) (row Row, why reason, err error) {
 	row, err = s.folder.read(pt)
-	var damaged *Damaged
-	if err == nil || !errors.Is(err, errNoPoint) && !errors.As(err, &damaged) {
-		return row, false, err
+	var d *Damaged
+	switch {
+	case errors.Is(err, errNoPoint):
+		why = missing
+	case errors.As(err, &d):
+		why = damaged
+	default:
+		return row, there, err
 	}
 	row, err = s.simulate(context.WithoutCancel(ctx), pt)
 	if err != nil {
-		return row, true, err
+		return row, why, err
 	}
-	return row, true, s.folder.write(pt, row)
+	return row, why, s.folder.write(pt, row)
 }
 
 // simulate runs a point.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"servesim/sim/observe"
 )
@@ -178,9 +179,6 @@ type manifest struct {
 
 // begin makes the folder that of a sweep, or holds that it is.
 func (f folder) begin(p *Plan, points []Point, version string) error {
-	if err := os.MkdirAll(filepath.Join(string(f), pointsName), 0o777); err != nil {
-		return fmt.Errorf("folder for the results: %w", err)
-	}
 	m := manifest{Schema: fileSchema, Kind: "servesim-sweep", Version: version, Plan: textSum(p.Text), Scenario: textSum(p.BaseText)}
 	for _, pt := range points {
 		m.Points = append(m.Points, pt.ID)
@@ -193,8 +191,14 @@ func (f folder) begin(p *Plan, points []Point, version string) error {
 	path := filepath.Join(string(f), manifestName)
 	have, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := f.foreign(p); err != nil {
+			return err
+		}
 		// Several processes may come here at once: the plan that is there in the
 		// end is that of all, or the others see it below.
+		if err := os.MkdirAll(filepath.Join(string(f), pointsName), 0o777); err != nil {
+			return fmt.Errorf("folder for the results: %w", err)
+		}
 		if err := errors.Join(writeFile(filepath.Join(string(f), planName), []byte(p.Text)), writeFile(path, text)); err != nil {
 			return err
 		}
@@ -207,6 +211,28 @@ func (f folder) begin(p *Plan, points []Point, version string) error {
 		return nil
 	}
 	return f.changed(&m, have, p)
+}
+
+// foreign returns a fault if a folder that is no sweep's yet has something in it
+// that would be written over, or that another process of the same sweep didn't put
+// there.
+func (f folder) foreign(p *Plan) error {
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return nil // it isn't there, or making it says why it cannot be
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == pointsName, name == manifestName, strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp"):
+			continue
+		case name == planName:
+			if text, err := os.ReadFile(filepath.Join(string(f), name)); err == nil && string(text) == p.Text {
+				continue
+			}
+		}
+		return usagef("%s has %s in it and isn't the folder of a sweep; give a folder that is new or empty with --out", f, e.Name())
+	}
+	return nil
 }
 
 // changed says why a folder isn't that of the sweep that m is.

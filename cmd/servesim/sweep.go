@@ -173,6 +173,9 @@ func runSweep(ctx context.Context, o *sweepOptions) error {
 	bar := newSweepProgress(o.env, at, column)
 	err = s.Run(ctx, sweep.Options{Jobs: o.jobs, Shard: shard, Progress: bar.show})
 	bar.finish()
+	if n := bar.last.Mended; n > 0 {
+		fmt.Fprintf(o.env.stderr, "servesim: %d results were damaged and have been made anew\n", n)
+	}
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,7 @@ func sweepFaults() []struct{ title, plan, flags, want string } {
 		{"range of what", sample("rate_per_s = { low = 1.0, high = 2.0, step = 1 }"), "", `unknown key "step"; a range has low, high and scale`},
 		{"standard input", grid("trace = [\"-\"]"), "", "standard input can be read only once"},
 		{"trace is missing", grid("trace = [\"t.csv\"]"), "", "open t.csv: no such file"},
+		{"folder", grid("seed = [1, 2]"), "--out .", ". has s.toml in it and isn't the folder of a sweep; give a folder that is new or empty with --out"},
 		{"shard", grid("seed = [1, 2]"), "--shard 4/4", "--shard: there is no shard 4/4; of 4 shards the first is 0/4, the last 3/4"},
 		{"shard of what", grid("seed = [1, 2]"), "--shard 4", `--shard: found "4"; must be i/n, such as 0/4`},
 		{"shards alone", grid("seed = [1, 2]"), "--shards 4", "give --shard i/4"},
