@@ -32,6 +32,7 @@ func (d *Derived) TOML() string {
 	o := d.Origin
 	if d.Result == nil && d.Kernels != "" {
 		fmt.Fprintf(&b, "\n[engine.%s]\n", quoted(d.KernelsOf))
+		b.WriteString("weight_efficiency = 1.0\n") // the base's was fitted with other kernels
 	}
 	if r := d.Result; r != nil {
 		b.WriteString("\n" + r.toml())
@@ -44,7 +45,7 @@ func (d *Derived) TOML() string {
 		o.Constants, o.Errors = r.originConstants(), r.originErrors()
 	}
 	if d.Kernels != "" {
-		b.WriteString("dense_kernels = \"\"\n")
+		b.WriteString("dense_kernels = \"\"\nexpert_kernels = \"\"\n")
 	}
 	fmt.Fprintf(&b, "\n[origin]\ntool = %s\n", quoted(o.Tool))
 	if o.Engine != "" {

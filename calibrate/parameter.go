@@ -34,6 +34,8 @@ func Parameters() []Parameter {
 			0, 20 * us, false, func(e *gpu.Engine) *float64 { return &e.AllReduceSkewS }},
 		{"flop_efficiency", 1, 0.15, "kernels of engines differ by 10 % from the pooled fit",
 			0.6, 1.6, true, func(e *gpu.Engine) *float64 { return &e.FlopEfficiency }},
+		{"weight_efficiency", 1, 0.05, "kernels of engines differ by 5 % from the pooled fit where they stream weights",
+			0.8, 1.3, true, func(e *gpu.Engine) *float64 { return &e.WeightEfficiency }},
 		{"kv_fp8_efficiency", 1, 0.25, "engines' attention differs up to 26 % from the pooled fit on Hopper",
 			0.3, 2, true, func(e *gpu.Engine) *float64 { return &e.KVFP8Efficiency }},
 		{"kv_bf16_efficiency", 1, 0.15, "engines' attention differs by up to 11 % from the pooled fit",

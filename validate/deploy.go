@@ -79,6 +79,9 @@ func (d *deployment) machine(o *Options, r *Row) error {
 		d.note("expert parallelism is costed as tensor parallelism")
 	}
 	d.setup = gpu.Setup{Profile: p, Model: m, TP: r.TP, Engine: engineOf(p, r)}
+	if name := serverFlags(r).engine; name != "" && p.Engine[name].Kernels != "" {
+		d.setup.Engine = name
+	}
 	if d.setup.Engine == "" {
 		return skipf("engine %s is not one that is modelled", r.Engine)
 	}
@@ -189,7 +192,8 @@ func (d *deployment) limits(r *Row) error {
 	f := serverFlags(r)
 	d.notes = append(d.notes, f.notes...)
 	d.setup.EagerPrefill = &f.eager
-	c.AsyncScheduling = c.AsyncScheduling && asynchronous(r)
+	c.AsyncScheduling = asynchronous(r) && c.Policy == scheduler.VLLMV1
+	c.WastesLastStep = c.WastesLastStep && !c.AsyncScheduling // one token of each request, which is left out
 	d.setup.Async = c.AsyncScheduling
 	c.EnableChunkedPrefill = f.chunked
 	c.MaxModelLen = int32(r.Prompt + r.Output + 200)
@@ -242,12 +246,16 @@ func presetOf(r *Row) (name, note string) {
 const asyncMinor = 14
 
 // asynchronous tells whether the engine of r plans a step while the GPU runs the
-// one before: vLLM of versions from asyncMinor on or not stated. Where its policy
-// stands for another engine it does not: the calibration runs of TensorRT-LLM fit
-// better so, on H100 far better, though its overlap scheduler is on by default.
+// one before: vLLM of versions from asyncMinor on or not stated, and that of
+// InferenceMAX, whose start scripts ask for it. Where its policy stands for another
+// engine it does not: the calibration runs of TensorRT-LLM fit better so, on H100 far
+// better, though its overlap scheduler is on by default.
 func asynchronous(r *Row) bool {
 	if r.Engine != "vllm" {
 		return false
+	}
+	if r.Source == inferenceMAX {
+		return true
 	}
 	parts := strings.SplitN(r.Version, ".", 3)
 	if len(parts) < 2 || parts[0] != "0" {
@@ -276,11 +284,35 @@ func (d *deployment) memory(r *Row) error {
 	c.NumGPUBlocks = l.Blocks()
 	if ofFree {
 		// TensorRT-LLM's kv_cache_config.free_gpu_memory_fraction is a share of
-		// what weights and activations leave; its default is 0.9.
-		c.NumGPUBlocks = int64(math.Floor(0.9 * float64(c.NumGPUBlocks)))
+		// what weights and activations leave.
+		c.NumGPUBlocks = int64(math.Floor(freeFraction(r) * float64(c.NumGPUBlocks)))
+		reserve(c, r)
 	}
 	if err := c.Check(); err != nil {
 		return skipf("limits: %v", firstLine(err))
 	}
 	return nil
+}
+
+// freeFraction returns the share of free memory that TensorRT-LLM keeps KV blocks in:
+// 0.9 by default, 0.95 in its own offline measurements (docs/source/performance/
+// perf-overview.md of 1.0).
+func freeFraction(r *Row) float64 {
+	if r.Load == Offline {
+		return 0.95
+	}
+	return 0.9
+}
+
+// reserve limits the sequences that run at once as TensorRT-LLM's default
+// capacity_scheduler_policy, GUARANTEED_NO_EVICT, does: a request is admitted if the
+// blocks suffice for all that run to complete, so none is ever preempted. The limit
+// is exact for requests of one length, and that of their mean for others.
+func reserve(c *scheduler.Config, r *Row) {
+	mean := float64(r.Prompt + r.Output)
+	if r.Lengths == uniformLengths {
+		mean *= (1 + shortest) / 2
+	}
+	need := math.Ceil(mean / float64(c.BlockSize))
+	c.MaxNumSeqs = max(1, min(c.MaxNumSeqs, int32(float64(c.NumGPUBlocks)/need)))
 }

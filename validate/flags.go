@@ -2,6 +2,9 @@ package validate
 
 import "strings"
 
+// inferenceMAX is the key of InferenceMAX in the list of sources.
+const inferenceMAX = "s26"
+
 // flags are what a server was started with, as far as its source documents it;
 // 0 is the engine's default.
 type flags struct {
@@ -10,6 +13,7 @@ type flags struct {
 	block   int64  // tokens of a KV block
 	chunked bool   // chunked prefill
 	eager   bool   // steps with prompt tokens replay no CUDA graph
+	engine  string // whose constants are meant, if not those of the version
 	kv      string // format of the KV cache, whatever the table says
 	notes   []string
 }
@@ -31,7 +35,7 @@ func serverFlags(r *Row) flags {
 	case r.Engine == "sglang":
 		f.tokens = 8192
 	}
-	if r.Source != "s26" {
+	if r.Source != inferenceMAX {
 		if trt || r.Engine == "sglang" {
 			f.notes = append(f.notes, "server options not documented: chunked prefill at 8192 tokens a step")
 		}
@@ -44,6 +48,9 @@ func serverFlags(r *Row) flags {
 		if r.GPU == "B200" {
 			f.seqs = 512
 			f.eager = r.Weights != "mxfp4" // cudagraph_mode FULL_DECODE_ONLY
+			if r.Weights == "mxfp4" {
+				f.kv, f.engine = "fp8", "vllm-mxfp8" // VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8
+			}
 		}
 		if r.GPU == "H100" && r.KV == "fp8" {
 			f.kv = "bf16"
@@ -73,5 +80,5 @@ const unbelievedKV = "KV cache taken as bf16, not fp8 as its start script asks: 
 // InferenceMAX sets batch_wait_timeout_iters 20 and batch_wait_max_tokens_ratio
 // 0.9 for TensorRT-LLM where lengths are 1024 and 1024 and TP is below 8.
 func Waits(r *Row) bool {
-	return r.Source == "s26" && r.Engine == "trtllm" && r.Prompt == 1024 && r.Output == 1024 && r.TP < 8 && r.Weights != "mxfp4"
+	return r.Source == inferenceMAX && r.Engine == "trtllm" && r.Prompt == 1024 && r.Output == 1024 && r.TP < 8 && r.Weights != "mxfp4"
 }

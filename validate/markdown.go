@@ -12,7 +12,7 @@ func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	for i := range r.Splits {
-		r.Splits[i].markdown(&b)
+		r.Splits[i].markdown(&b, r.Lines)
 	}
 	if len(r.Notes) > 0 {
 		b.WriteString("\n## Rules that filled in what sources leave open\n\n| rows | rule |\n|---:|---|\n")
@@ -38,9 +38,11 @@ have rows of their own. The figures of a run with random lengths are means over 
 Constants were fitted on calibration rows and kernel tables alone.
 `
 
-func (p *SplitReport) markdown(b *strings.Builder) {
+// markdown writes p; lines are those of all splits.
+func (p *SplitReport) markdown(b *strings.Builder, lines []Line) {
 	fmt.Fprintf(b, "\n## %s\n\n%d rows, %d simulated, %d of them saturated.\n", p.Split.title(), p.Rows, p.Simulated, p.Saturated)
 	if p.Split == HeldOut && len(p.Cells[ByModel]) > 0 {
+		markdownJudged(b, judge(lines))
 		markdownTargets(b, p.Cells[ByModel])
 	}
 	for _, by := range Groupings() {

@@ -63,9 +63,9 @@ func markdownTargets(b *strings.Builder, cells []Cell) {
 }
 
 const targetsHead = `
-### Targets, and which are missed
+### The same targets by model and weights, and which are missed
 
-Meant are, in median / P90: TPOT 3 / 10 %, TTFT 6 / 18 %, throughput 4 % in the median.
+Here models without calibration rows are held to the targets of those that have some.
 `
 
 // targetsWhy says why targets are missed, as far as it is known.
@@ -74,20 +74,23 @@ const targetsWhy = `Why targets are missed, as far as it is known:
 - Constants are fitted on Llama-3.3-70B in fp8 (H100 under TensorRT-LLM: Qwen3-32B in fp8), and the
   cells of that model and format come nearest. No calibration row tells anything of other models
   or of weights in bf16, fp4 and mxfp4.
-- fp4 under vLLM on B200 comes out low with vLLM's own kernels. With kernels pooled over engines it
-  would come out closer, but the calibration rows, all fp8, fit vLLM's own better, and held-out rows
-  choose nothing.
-- Experts in mxfp4 (gpt-oss) have the widest errors. Which kernel a version takes for them is not
-  recorded.
-- vLLM from 0.14 on schedules asynchronously and runs on constants of 0.10, which does not: their
-  host time is hidden there, and whatever those versions do not hide is told by no calibration row.
-  TPOT comes out low on most of those rows, on Llama-3.1-70B in bf16 on H100 (0.15.1) too: see the
-  bias in the table by model. A scenario of vllm@0.20 or vllm@main, whose default is asynchronous
-  scheduling, rests on the same constants, and its TPOT is likely to be low as well.
+- fp4 under vLLM on B200 comes out low: its kernels are those that vLLM 0.24 has, and the runs are
+  of 0.10, whose fp4 kernels no table has. With kernels pooled over engines it would come out
+  closer, but the calibration rows, all fp8, fit vLLM's own better, and held-out rows choose nothing.
+- Experts in mxfp4 (gpt-oss): newer start scripts on H100 and H200 ask for Marlin kernels, which no
+  table has; which rows they are of is not recorded. Five rows of H100 under vLLM with 512 users
+  measure TPOT of 3.6 to 27 ms beside TTFT of 22 to 303 s: such servers ran far fewer sequences at
+  once than users, how many is not recorded.
+- No calibration row is of a vLLM since 0.11. Those of 0.10 schedule asynchronously, as later ones
+  do by default, and their host times are kept as what that leaves in the open; what later versions
+  hide beyond is told by none.
+- TTFT under vLLM on B200: with 8 GPUs and 16 or more users the runs wait 15 to 30 % longer than the
+  simulation, those of the fit too, and why is not known.
 - H100 under TensorRT-LLM: the options of those servers and the distribution of lengths are not
   documented, and the rules below fill them in.
 - TTFT holds the time from the client to the scheduler, request_s, one constant for each engine and
   GPU that whole runs of one source told. That of nim-trtllm comes out about twice as long, and why
   is not known.
-- Batching of engines other than vLLM is vLLM's policy in their place, with synchronous scheduling.
+- Batching of engines other than vLLM is vLLM's policy in their place, with synchronous scheduling,
+  and for TensorRT-LLM with the reservation of blocks of its GUARANTEED_NO_EVICT.
 `

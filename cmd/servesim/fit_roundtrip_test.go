@@ -116,10 +116,11 @@ func TestFitRoundTrip(t *testing.T) {
 		truth := map[string]float64{
 			"flop_efficiency": 0.8 + 0.15*draw.Float64(), "kv_bf16_efficiency": 0.85 + 0.15*draw.Float64(),
 			"step_s": 0.2e-3 + 0.6e-3*draw.Float64(), "seq_s": 5e-6 + 30e-6*draw.Float64(), "layer_s": 5e-6 + 8e-6*draw.Float64(),
+			"weight_efficiency": 0.97 + 0.06*draw.Float64(),
 		}
 		request := 5e-3 + 15e-3*draw.Float64()
 		text := "schema = 1\nname = \"truth\"\nbase = \"h100\"\n[engine.vllm]\n"
-		for _, key := range []string{"flop_efficiency", "kv_bf16_efficiency", "step_s", "seq_s", "layer_s"} {
+		for _, key := range []string{"flop_efficiency", "kv_bf16_efficiency", "step_s", "seq_s", "layer_s", "weight_efficiency"} {
 			text += fmt.Sprintf("%s = %g\n", key, truth[key])
 		}
 		must(os.WriteFile("truth.toml", []byte(text), 0o666))

@@ -222,7 +222,8 @@ func withKernels(p *gpu.Profile, engine, set string, k gpu.Kernels) *gpu.Profile
 	q.Kernels, q.Engine = maps.Clone(p.Kernels), maps.Clone(p.Engine)
 	q.Kernels[set] = k
 	e := q.Engine[engine]
-	e.DenseKernels = ""
+	e.DenseKernels, e.ExpertKernels = "", ""
+	e.WeightEfficiency = 0 // was fitted with other kernels
 	q.Engine[engine] = e
 	return &q
 }

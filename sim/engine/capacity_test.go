@@ -53,11 +53,11 @@ func growing(t *testing.T, c engine.Config, n int64, ratePerS float64) bool {
 func capacityPerS(preset string) float64 {
 	switch preset {
 	case "vllm@0.11":
-		return 19.6
+		return 18.6
 	case "vllm@0.8-v0":
-		return 19.0
+		return 18.5
 	}
-	return 22.7
+	return 19.1
 }
 
 // TestCapacity holds the rates that the benchmarks are run at: 5 % below

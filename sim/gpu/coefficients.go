@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,6 +36,10 @@ func (p *Profile) coefficients(s Setup) (coefficients, error) {
 	} else {
 		c.gemm = pick(&faults, p, lookup{"Weights", "weight format"}, k.GEMM, string(s.Weights.outsideExperts()))
 	}
+	if c.engine.FusedQuantisation {
+		c.gemm.InputBytesPerS = 0
+	}
+	c.gemm.WeightBytesPerS *= cmp.Or(c.engine.WeightEfficiency, 1)
 	if s.Model.Experts > 0 {
 		c.moe = pick(&faults, p, lookup{"Weights", "weight format of experts"}, k.MoE, string(s.Weights))
 	}

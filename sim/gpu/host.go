@@ -17,13 +17,26 @@ type Engine struct {
 	// instead, where whole runs ask for another; all-reduces and experts stay those
 	// of Kernels. It is empty if they are of Kernels too.
 	DenseKernels string `toml:"dense_kernels" want:"optional"`
+	// ExpertKernels names the table that holds its experts instead, for a server that
+	// is told to take another engine's.
+	ExpertKernels string `toml:"expert_kernels" want:"optional"`
 	// LayerS is added to each layer. It is negative where fusion hides start-up
 	// time that isolated kernels pay.
 	LayerS float64 `toml:"layer_s" want:"signed-span"`
 	// AllReduceSkewS is added to each all-reduce: the GPUs arrive one after another.
 	AllReduceSkewS float64 `toml:"allreduce_skew_s" want:"span"`
+	// ReduceAlgorithms names the table of Profile.ReduceAlgorithms that holds the
+	// all-reduces of this version, of longer messages or of all, instead of Kernels.
+	ReduceAlgorithms string `toml:"reduce_algorithms" want:"optional"`
+	// FusedQuantisation tells that the kernels before matrix products quantise
+	// their inputs, so that the products don't: GEMM.InputBytesPerS doesn't count.
+	FusedQuantisation bool `toml:"fused_quantisation" want:"optional"`
 	// FlopEfficiency scales the FLOP rates of GEMM and prefill attention.
 	FlopEfficiency float64 `toml:"flop_efficiency" want:"ratio"`
+	// WeightEfficiency scales the rate at which matrix products stream weights; 0
+	// stands for 1. Graphs and dependent launch let a product's first loads begin
+	// before the kernel ahead of it ends, which isolated kernels cannot.
+	WeightEfficiency float64 `toml:"weight_efficiency" want:"ratio,optional"`
 	// KVBF16Efficiency and KVFP8Efficiency scale the bandwidth of decode
 	// attention, by KV format.
 	KVBF16Efficiency float64 `toml:"kv_bf16_efficiency" want:"ratio"`
@@ -45,6 +58,10 @@ type Engine struct {
 	EagerLayerLowS  float64 `toml:"eager_layer_low_s" want:"span,optional"`
 	EagerLayerHighS float64 `toml:"eager_layer_high_s" want:"span,optional"`
 	EagerPrefill    bool    `toml:"eager_prefill" want:"optional"`
+	// Overlapped tells that the runs which the constants were fitted on scheduled
+	// asynchronously: host time is then what that leaves in the open, and hiding it
+	// behind the GPU again would count the overlap twice.
+	Overlapped bool `toml:"overlapped" want:"optional"`
 	// RequestS is the time from a client's call to the scheduler. It is no part
 	// of a step, and nothing applies it: see the profile files.
 	RequestS float64 `toml:"request_s" want:"delay"`

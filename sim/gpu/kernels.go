@@ -67,12 +67,15 @@ func (k KernelsDecode) Of(d int64) map[string]AttnDecode {
 }
 
 // kernels returns the operators of e: those of its table, with the matrix products
-// and attention of the other if it names one.
+// and attention, and the experts, of others if it names them.
 func (p *Profile) kernels(e Engine) Kernels {
 	k := p.Kernels[e.Kernels]
 	if e.DenseKernels != "" {
 		dense := p.Kernels[e.DenseKernels]
 		k.GEMM, k.AttnPrefill, k.AttnDecode = dense.GEMM, dense.AttnPrefill, dense.AttnDecode
+	}
+	if e.ExpertKernels != "" {
+		k.MoE = p.Kernels[e.ExpertKernels].MoE
 	}
 	return k
 }
@@ -102,7 +105,7 @@ func (p *Profile) checkKernels(fault func(key, format string, args ...any)) {
 	}
 	for _, name := range sortedKeys(p.Engine) {
 		e := p.Engine[name]
-		for _, key := range []struct{ name, table string }{{".kernels", e.Kernels}, {".dense_kernels", e.DenseKernels}} {
+		for _, key := range []struct{ name, table string }{{".kernels", e.Kernels}, {".dense_kernels", e.DenseKernels}, {".expert_kernels", e.ExpertKernels}} {
 			if _, ok := p.Kernels[key.table]; !ok && len(p.Kernels) > 0 && (key.table != "" || key.name == ".kernels") {
 				fault("engine."+name+key.name, "found %q; must be one of the tables under kernels: %s", key.table, strings.Join(sortedKeys(p.Kernels), ", "))
 			}

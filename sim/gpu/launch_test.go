@@ -83,11 +83,11 @@ func TestLaunchLaws(t *testing.T) {
 // context makes the GPU slower; in closed form as step by step.
 func TestEnforceEagerByHand(t *testing.T) {
 	for _, async := range []bool{false, true} {
-		s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
+		s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "generic")
 		p := *s.Profile
-		e := p.Engine["vllm"]
+		e := p.Engine["generic"]
 		e.EagerLayerS = 1e-3
-		p.Engine = map[string]Engine{"vllm": e}
+		p.Engine = map[string]Engine{"generic": e}
 		s.Profile, s.EnforceEager, s.Async = &p, true, async
 		c, err := NewCost(s)
 		if err != nil {

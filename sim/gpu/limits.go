@@ -55,6 +55,7 @@ func (p *Profile) checkLimits(fault func(key, format string, args ...any)) {
 	}
 	for _, name := range sortedKeys(p.Engine) {
 		e := p.Engine[name]
+		p.checkAlgorithms(name, fault)
 		limits := p.kernels(e).scaledLimits(p.Datasheet, e)
 		for _, key := range sortedKeys(limits) {
 			if l := limits[key]; l.rate > l.most {
@@ -71,9 +72,6 @@ func (p *Profile) checkLimits(fault func(key, format string, args ...any)) {
 func (k Kernels) limits(d Datasheet) map[string]limit {
 	out := map[string]limit{}
 	memory := func(rate float64) limit { return limit{rate, d.HBMBytesPerS, "hbm_bytes_per_s"} }
-	for f, c := range k.GEMM {
-		out["gemm."+f+".weight_bytes_per_s"] = memory(c.WeightBytesPerS)
-	}
 	for f, c := range k.MoE {
 		out["moe."+f+".weight_bytes_per_s"] = memory(c.WeightBytesPerS)
 		out["moe."+f+".flop_per_s"] = limit{c.FlopPerS, d.Peak(Format(f)), d.peakKey(Format(f))}
@@ -94,6 +92,7 @@ func (k Kernels) limits(d Datasheet) map[string]limit {
 func (k Kernels) scaledLimits(d Datasheet, e Engine) map[string]limit {
 	out := map[string]limit{}
 	for f, c := range k.GEMM {
+		out["gemm."+f+".weight_bytes_per_s"] = limit{c.WeightBytesPerS * cmp.Or(e.WeightEfficiency, 1), d.HBMBytesPerS, "hbm_bytes_per_s"}
 		out["gemm."+f+".flop_per_s"] = limit{c.FlopPerS * e.FlopEfficiency, d.Peak(Format(f)), d.peakKey(Format(f))}
 	}
 	for _, table := range k.AttnPrefill.tables() {

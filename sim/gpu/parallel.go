@@ -116,7 +116,7 @@ type exchanges struct {
 	groups int64
 }
 
-func (x exchanges) seconds(tokens int64) float64 {
+func (x *exchanges) seconds(tokens int64) float64 {
 	if x.groups <= 1 {
 		return x.all.seconds(float64(tokens))
 	}

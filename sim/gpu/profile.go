@@ -28,6 +28,9 @@ type Profile struct {
 	// whose kernels they are.
 	Kernels map[string]Kernels `toml:"kernels"`
 	Engine  map[string]Engine  `toml:"engine"`
+	// ReduceAlgorithms is the all-reduces of versions of engines, by name, then by
+	// number of GPUs, in order of size.
+	ReduceAlgorithms map[string]ReduceAlgorithms `toml:"reduce_algorithms" want:"optional"`
 	// ExpertCaution is what a reader of step times should know of the experts of
 	// a table of Kernels, by its name.
 	ExpertCaution map[string]ExpertCaution `toml:"expert_caution" want:"optional"`

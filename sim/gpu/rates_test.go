@@ -152,6 +152,49 @@ func TestAWiderFormatIsNeverFaster(t *testing.T) {
 	})
 }
 
+// Law: a step with wider weights is at least as long, but for what is measured to take
+// longer with narrow ones: the start of each matrix product and the quantising of its
+// input, which grows with its rows. Kernels for fp8 start more slowly, so that at small
+// m of small products bf16 is faster, and no more so than by that.
+func TestNarrowWeightsCostAtMostTheirStart(t *testing.T) {
+	for _, profile := range ProfileNames() {
+		for _, model := range []string{"Llama-3.1-8B", "Qwen3-32B", "Llama-3.3-70B"} {
+			base := mustSetup(t, profile, model, 1, BF16, BF16, "")
+			for _, engine := range sortedKeys(base.Profile.Engine) {
+				for _, tp := range []int{1, 8} {
+					s := base
+					s.Engine, s.TP = engine, tp
+					wide := mustCost(t, s)
+					s.Weights = FP8
+					narrow := mustCost(t, s)
+					for _, w := range gridOfWork() {
+						a, b := wide.Step(w), narrow.Step(w)
+						if most := a + picoseconds(slowerStart(wide, narrow, w)) + 2; b > most {
+							t.Errorf("%s %s %s tp%d: %+v takes %v with bf16 weights and %v with fp8, more than starts explain, %v", profile, model, engine, tp, w, a, b, most)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// slowerStart returns by how many seconds the products of narrow start later than those
+// of wide, and quantise longer, in all layers of a step of w.
+func slowerStart(wide, narrow *StepTime, w Work) float64 {
+	m, s := float64(w.PrefillTokens+w.DecodeSeqs), 0.0
+	add := func(layers float64, a, b []product) {
+		for i := range a {
+			s += layers * (max(0, b[i].fixed-a[i].fixed) + max(0, b[i].rows-a[i].rows)*m)
+		}
+	}
+	add(wide.layers, wide.attention, narrow.attention)
+	for i := range wide.mlps {
+		add(wide.mlps[i].layers, wide.mlps[i].gemms, narrow.mlps[i].gemms)
+	}
+	return s
+}
+
 // Narrow weights pay where streaming or computing them dominates: in a 70B model
 // on up to four GPUs, no step with bf16 weights is shorter than with fp8.
 func TestNarrowWeightsPayInLargeModels(t *testing.T) {

@@ -33,7 +33,7 @@ func TestSetupFaults(t *testing.T) {
 			"weights are mxfp4, a format of experts, and Llama-3.1-8B has none; want bf16, fp8 or fp4"},
 		{"engine and host at once", Setup{Profile: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "orca").Profile,
 			Model: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "orca").Model, TP: 1, Weights: BF16, KV: FP4, Engine: "orca", Host: Host{PerSeq: &minute}},
-			"profile b200 has no engine \"orca\"; it has generic, trtllm, vllm\nhost overhead per sequence is 60s; want 0s to 1s"},
+			"profile b200 has no engine \"orca\"; it has generic, trtllm, vllm, vllm-0.10, vllm-mxfp8\nhost overhead per sequence is 60s; want 0s to 1s"},
 		{"KV format", mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "vllm"), "profile b200 has no KV format \"fp4\"; it has bf16, fp8"},
 		{"no model", Setup{Profile: mustSetup(t, "b200", "Qwen3-8B", 1, BF16, FP4, "vllm").Profile}, "a cost model needs a GPU profile and a model"},
 		{"tiny model", tiny, "layer_s of engine skewed in profile round is -100us, so a step of Tiny, which has small layers, would take -17.243847852ms; that engine was fitted on larger models"},
@@ -55,7 +55,7 @@ func withModel(s Setup, m *Model) Setup {
 // Host time by hand: 100 us + 3·10 us + 500·1 us + 1 ms of a mixed step are 1.63
 // ms, which a synchronous step adds to GPU time and an asynchronous one hides.
 func TestHostTimeByHand(t *testing.T) {
-	s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
+	s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "generic")
 	zero, base, perSeq, perToken, mixed := sim.Duration(0), 100*sim.Microsecond, 10*sim.Microsecond, sim.Microsecond, sim.Millisecond
 	w := Work{PrefillTokens: 500, PrefillSeqs: 1, PrefillPairs: 500 * 501 / 2, DecodeSeqs: 2, DecodeKV: 1000, Samples: 3}
 	s.Host = Host{Base: &zero, PerSeq: &zero, PerPromptToken: &zero}
@@ -78,7 +78,7 @@ func TestHostTimeByHand(t *testing.T) {
 // An asynchronous host of 8 ms hides a batch whose GPU time is 7 ms until its
 // context has grown by as much; Decode stops there, and then goes on affinely.
 func TestDecodeBendsWhereTheHostIsOvertaken(t *testing.T) {
-	s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "vllm")
+	s := mustSetup(t, "h100", "Llama-3.1-8B", 1, BF16, BF16, "generic")
 	host, zero := 8*sim.Millisecond, sim.Duration(0)
 	s.Host, s.Async = Host{Base: &host, PerSeq: &zero}, true
 	c := mustCost(t, s)
@@ -144,7 +144,7 @@ func TestLaunchCaveats(t *testing.T) {
 		want        string
 	}{
 		{"b200", "vllm", nil, "not applied here"},
-		{"b200", "vllm", &yes, "58.4 ms here"},
+		{"b200", "vllm", &yes, "59.8 ms here"},
 		{"b200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h100", "vllm", nil, ""},

@@ -105,7 +105,7 @@ func NewCost(s Setup) (*StepTime, error) {
 	s.Model = stage
 	t := s.build(l, c)
 	t.setup = whole
-	t.host, t.async = host, s.Async
+	t.host, t.async = host, s.Async && !c.engine.Overlapped
 	if d := t.Step(Work{}); d <= 0 {
 		return nil, blame("Engine", fmt.Errorf("layer_s of engine %s in profile %s is %v, so a step of %s, which has small layers, would take %v; that engine was fitted on larger models",
 			s.Engine, s.Profile.Name, picoseconds(c.engine.LayerS), s.Model.Name, d))
@@ -138,10 +138,10 @@ func (s Setup) build(l layout, c coefficients) *StepTime {
 	t.mlps = s.mlps(l, c)
 	t.exchange = exchanges{groups: l.groups}
 	if l.tp > 1 {
-		t.exchange.all = c.allReduce.of(m.Hidden, e.AllReduceSkewS)
+		t.exchange.all = c.allReduce.of(m.Hidden, e.AllReduceSkewS, p.ReduceAlgorithms[e.ReduceAlgorithms].of(l.tp))
 	}
 	if l.groups > 1 && l.attention > 1 {
-		t.exchange.group = c.groupReduce.of(m.Hidden, e.AllReduceSkewS)
+		t.exchange.group = c.groupReduce.of(m.Hidden, e.AllReduceSkewS, p.ReduceAlgorithms[e.ReduceAlgorithms].of(l.attention))
 	}
 	perToken := s.contextSeconds(l, c)
 	t.full = newSlope(t.fullLayers * perToken)

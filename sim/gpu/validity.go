@@ -54,6 +54,9 @@ func (s Setup) caveats(l layout, c coefficients) []string {
 	if s.Engine == "generic" {
 		say("the host times of engine generic are round figures; nothing was calibrated")
 	}
+	if c.engine.Overlapped && !s.Async {
+		say("the host times of %s were fitted on runs with asynchronous scheduling; without it they are longer, by an unknown amount", s.Engine)
+	}
 	if mixed := c.engine.MixedStep(); s.Host.MixedStep == nil && c.engine.MixedStepS > 1e-3 {
 		say("the fit of %s adds %.1f ms to each step with prompt tokens, which is not credible as GPU time and not applied; TTFT may come out low",
 			s.Engine, mixed.Milliseconds())
