@@ -8,7 +8,8 @@ import (
 	"servesim/sim/observe"
 )
 
-// Culprit is a request whose prompt cost others time.
+// Culprit is a request whose prompt cost others time, each sum at most the 106 days
+// that can be counted.
 type Culprit struct {
 	ID     int64
 	Prompt int32
@@ -62,7 +63,8 @@ type book struct {
 // mark records d of chunk c in gaps of a place.
 func (b *book) mark(c *chunk, at int32, d sim.Duration) {
 	if c.marks != nobody && b.marks[c.marks].place == at {
-		b.marks[c.marks].time += d
+		m := &b.marks[c.marks]
+		m.time = plus(m.time, 1, d)
 		return
 	}
 	i := b.free
@@ -134,8 +136,7 @@ func (b *book) settle(c *chunk) {
 	}
 	o := &b.owners[c.owner]
 	o.worst = max(o.worst, b.unmark(c, classOf(o.Prompt)))
-	o.Decode += c.decode
-	o.Wait += c.wait
+	o.Decode, o.Wait = plus(o.Decode, 1, c.decode), plus(o.Wait, 1, c.wait)
 	if o.chunks--; o.chunks == 0 {
 		b.offer(o.Culprit, classOf(o.Prompt), o.worst)
 		b.unused = append(b.unused, c.owner)

@@ -108,7 +108,7 @@ func (t *timeline) mark(b *book, e *entry, d sim.Duration, p *observe.Gaps) {
 	for i := range chunks {
 		c := &chunks[i]
 		upTo := before + int64(c.tokens)
-		b.mark(c, at, sim.Duration(p.Seqs)*(portion(d, upTo, e.tokens)-portion(d, before, e.tokens)))
+		b.mark(c, at, plus(0, int64(p.Seqs), portion(d, upTo, e.tokens)-portion(d, before, e.tokens)))
 		before = upTo
 	}
 }

@@ -81,9 +81,9 @@ func (y *tally) share(c Cause, d sim.Duration, e *entry, own *chunk) {
 		case y.tell != nil:
 			y.tell.culprit(k.id, c, part)
 		case c == DecodeSlowed || c == Stalled:
-			k.decode += part
+			k.decode = plus(k.decode, 1, part)
 		default:
-			k.wait += part
+			k.wait = plus(k.wait, 1, part)
 		}
 	}
 }

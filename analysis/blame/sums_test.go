@@ -65,6 +65,20 @@ func TestPortionsSumToTheWhole(t *testing.T) {
 	})
 }
 
+func TestPlusStopsAtTheLongestTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, n, d := rapid.Int64Min(0).Draw(t, "a"), rapid.Int64Min(0).Draw(t, "n"), rapid.Int64Min(0).Draw(t, "d")
+		want := new(big.Int).Mul(big.NewInt(n), big.NewInt(d))
+		want.Add(want, big.NewInt(a))
+		if most := big.NewInt(int64(sim.MaxDuration)); want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := plus(sim.Duration(a), n, sim.Duration(d)); int64(got) != want.Int64() {
+			t.Fatalf("%d + %d·%d is %d, want %d", a, n, d, got, want)
+		}
+	})
+}
+
 // TestPlaces holds that buckets are in order, hold what is below their end, and
 // are at most a 256th of their values wide.
 func TestPlaces(t *testing.T) {

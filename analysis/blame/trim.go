@@ -45,17 +45,17 @@ func (t *timeline) settle(e *entry, b *book) {
 	if e.decodes > 0 {
 		excess -= e.base
 	}
-	waited := sim.Duration(0)
+	waited := int64(0)
 	if waitCauses()[e.wait] == Behind {
-		waited = sim.Duration(t.queued)
+		waited = int64(t.queued)
 	}
 	chunks := t.chunksOf(e)
 	before := int64(0)
 	for i := range chunks {
 		c := &chunks[i]
 		upTo := before + int64(c.tokens)
-		c.decode += sim.Duration(t.decoding) * (portion(excess, upTo, e.tokens) - portion(excess, before, e.tokens))
-		c.wait += waited * (portion(d, upTo, e.tokens) - portion(d, before, e.tokens))
+		c.decode = plus(c.decode, int64(t.decoding), portion(excess, upTo, e.tokens)-portion(excess, before, e.tokens))
+		c.wait = plus(c.wait, waited, portion(d, upTo, e.tokens)-portion(d, before, e.tokens))
 		before = upTo
 		b.settle(c)
 	}

@@ -37,6 +37,16 @@ func (w wide) over(n int64) sim.Duration {
 // float returns about w.
 func (w wide) float() float64 { return float64(float64(w.hi)*(1<<64)) + float64(w.lo) }
 
+// plus returns a + n·d, none of which is negative, or sim.MaxDuration if that is less.
+func plus(a sim.Duration, n int64, d sim.Duration) sim.Duration {
+	hi, lo := bits.Mul64(uint64(n), uint64(d))
+	lo, carry := bits.Add64(lo, uint64(a), 0)
+	if hi+carry > 0 || lo > uint64(sim.MaxDuration) {
+		return sim.MaxDuration
+	}
+	return sim.Duration(lo)
+}
+
 // portion returns d·n/of, rounded down; n is at most of, which is above 0.
 func portion(d sim.Duration, n, of int64) sim.Duration {
 	hi, lo := bits.Mul64(uint64(d), uint64(n))
