@@ -85,6 +85,10 @@ func (s *Summary) warnings(r *Report) []Warning {
 				"metric", m.Key, "count", m.Count)
 		}
 	}
+	if s.groups.parted {
+		w.add(Approximate, fmt.Sprintf("by output tokens and class: %s are too many to keep; each percentile is within its resolution, at most 0.1 %%, and has no interval", Counted(r.TTFT.Count, "request")),
+			"count", r.TTFT.Count)
+	}
 	if n := s.groups.rest(); n > 0 {
 		w.add(ManyClasses, fmt.Sprintf("%s are of classes beyond the first %d, and shown together", Counted(n, "request"), MaxClasses),
 			"requests", n, "classes", int64(MaxClasses))

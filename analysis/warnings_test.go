@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,5 +55,32 @@ func TestBusyTimeIsNeverClamped(t *testing.T) {
 	}
 	if e := s.Report().Engine; e.Busy != half.First || e.Steps != 1 {
 		t.Errorf("busy for %v in %d steps; want %v in 1", e.Busy, e.Steps, half.First)
+	}
+}
+
+// A run too long to keep, of many classes, with a limit on no request, says so, each
+// with its figures.
+func TestWarningsHaveValues(t *testing.T) {
+	s := NewSummary(Options{SLO: wanted(t, "ttft <= 1s for class none, e2e p99 <= 3s for outputs from 900 tokens")})
+	s.groups.limit = chunkValues
+	for i := range int64(6000) {
+		r := request(i, [5]int64{i, 0, 0, 1, 1}, 3)
+		r.Class = string(rune('a' + i%20))
+		if err := s.Request(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, w := range s.Report().Warnings {
+		if w.Kind != FewValues && w.Kind != Overload {
+			got = append(got, fmt.Sprint(w.Kind, w.Values))
+		}
+	}
+	want := []string{
+		"approximate[{count 6000}]", "many_classes[{requests 1200} {classes 16}]",
+		"unused_limit[{limit ttft <= 1s for class none}]", "unused_limit[{limit e2e p99 <= 3s for outputs from 900 tokens}]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("warnings %q, want %q", got, want)
 	}
 }
