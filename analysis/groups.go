@@ -59,10 +59,20 @@ func ParseOutputEdges(text string) ([]int32, error) {
 			edges = append(edges, int32(n))
 		}
 	}
+	return edges, errors.Join(append(faults, checkEdges(edges))...)
+}
+
+// checkEdges tells what is wrong with edges, if anything.
+func checkEdges(edges []int32) error {
 	if len(edges) > MaxOutputEdges {
-		faults = append(faults, fmt.Errorf("%d edges; at most %d are told apart", len(edges), MaxOutputEdges))
+		return fmt.Errorf("%d output edges; at most %d are told apart", len(edges), MaxOutputEdges)
 	}
-	return edges, errors.Join(faults...)
+	for i, e := range edges {
+		if e < 1 || i > 0 && e <= edges[i-1] {
+			return fmt.Errorf("output edges %d: they are 1 or more and ascend", edges)
+		}
+	}
+	return nil
 }
 
 // groupIntervals is the number of requests of a run up to which the percentiles of

@@ -144,10 +144,15 @@ func TestParseOutputEdges(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": `"" is not a number`, "0": `"0" is not`, "5,5": "5 is not above 5", "1,x,0": `"x" is not`, "3e9": "is not a number",
-		"1,2,3,4,5,6,7": "7 edges; at most 6",
+		"1,2,3,4,5,6,7": "7 output edges; at most 6",
 	} {
 		if _, err := ParseOutputEdges(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	for _, edges := range [][]int32{{0}, {3, 3}, {1, 2, 3, 4, 5, 6, 7}} {
+		if err := NewSummary(Options{OutputEdges: edges}).Request(request(1, [5]int64{}, 2)); err == nil || !strings.Contains(err.Error(), "output edges") {
+			t.Errorf("%d: %v", edges, err)
 		}
 	}
 }

@@ -21,7 +21,8 @@ type Options struct {
 	SLO SLO
 	// OutputEdges are the first output tokens of each range but the lowest, that
 	// ByOutput tells apart, ascending and at most MaxOutputEdges of them;
-	// DefaultOutputEdges if nil, one range if empty.
+	// DefaultOutputEdges if nil, one range if empty. Others are an error of the first
+	// request.
 	OutputEdges []int32
 	// GPUs is the number of GPUs of all engines, 0 if it is not known.
 	GPUs int64
@@ -67,10 +68,16 @@ func NewSummary(o Options) *Summary {
 }
 
 // Request implements observe.Sink. It is an error if the instants of r are out
-// of order, or if it completed without having come to each of them.
+// of order, if it completed without having come to each of them, or if the output
+// edges of the options are at fault.
 func (s *Summary) Request(r *observe.Request) error {
 	if err := checkRequest(r); err != nil {
 		return err
+	}
+	if s.counts.Requests == 0 {
+		if err := checkEdges(s.groups.edges); err != nil {
+			return err
+		}
 	}
 	s.counts.Requests++
 	s.counts.Outcome[r.Outcome]++
