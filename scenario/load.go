@@ -171,9 +171,13 @@ func (d *document) leaks(src Source) []strict.Fault {
 	if !givenDtype {
 		lent, add = append(lent, fmt.Sprintf("dtype %v", model["dtype"])), append(add, " --dtype bf16")
 	}
+	such := ": " + src.Command + strings.Join(add, "")
+	if src.Command == "" { // it isn't a command line that changes the scenario
+		such = strings.NewReplacer(" --tp 1", " tp = 1", " --dtype bf16", " dtype = \"bf16\"").Replace(strings.Join(add, " and"))
+	}
 	return []strict.Fault{{Where: flag, Key: "model.name", Text: fmt.Sprintf(
-		"without a scenario file it would run with %s, which the default scenario has for %s; say how this model is served, such as: %s%s",
-		strings.Join(lent, " and "), model["name"], src.Command, strings.Join(add, ""))}}
+		"without a scenario file it would run with %s, which the default scenario has for %s; say how this model is served, such as%s",
+		strings.Join(lent, " and "), model["name"], such)}}
 }
 
 // notScenario says of a file that isn't TOML if it is a trace.

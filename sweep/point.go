@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"servesim/analysis"
 	"servesim/scenario"
 )
 
@@ -85,7 +86,10 @@ func (l *loader) load(settings []scenario.Setting) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.Shelf, src.Content = l.shelf, l.plan.BaseText
+	src.Shelf = l.shelf
+	if src.Path != "" { // so that all points begin with the same text
+		src.Content = l.plan.BaseText
+	}
 	p, err := scenario.Load(src)
 	if err != nil || !l.plan.Own {
 		return p, err
@@ -209,16 +213,34 @@ func (l *loader) judge(points []Point) error {
 	if len(wrong) == 0 || l.plan.Skip && len(wrong) < len(points) {
 		return usage(faults)
 	}
-	for _, pt := range wrong[:min(len(wrong), maxTold)] {
-		faults = append(faults, fmt.Errorf("%s: %s: %s", l.plan.File, pt.Name(), pt.Reason))
-	}
-	if more := len(wrong) - maxTold; more > 0 {
-		faults = append(faults, fmt.Errorf("%s: %d more points cannot run", l.plan.File, more))
-	}
+	faults = append(faults, l.reasons(wrong)...)
 	if len(wrong) < len(points) {
 		faults = append(faults, fmt.Errorf("%s: nothing was simulated; mend these points, or write infeasible = \"skip\" into the plan, and they are rows that say why", l.plan.File))
 	}
 	return usage(faults)
+}
+
+// reasons tells why points cannot run, a reason that several have once.
+func (l *loader) reasons(wrong []Point) []error {
+	count := map[string]int{}
+	var first []Point // with each reason
+	for _, pt := range wrong {
+		if count[pt.Reason]++; count[pt.Reason] == 1 {
+			first = append(first, pt)
+		}
+	}
+	var faults []error
+	for _, pt := range first[:min(len(first), maxTold)] {
+		name := pt.Name()
+		if more := count[pt.Reason] - 1; more > 0 {
+			name += fmt.Sprintf(" (and %s)", analysis.Counted(int64(more), "other"))
+		}
+		faults = append(faults, fmt.Errorf("%s: %s: %s", l.plan.File, name, pt.Reason))
+	}
+	if more := len(first) - maxTold; more > 0 {
+		faults = append(faults, fmt.Errorf("%s: %s more why points cannot run", l.plan.File, analysis.Counted(int64(more), "reason")))
+	}
+	return faults
 }
 
 // twins returns a fault for each point that is the same as one before it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"servesim/internal/strict"
 )
@@ -57,7 +58,14 @@ func ordered(name string) (int, error) {
 	if _, ok := column(name); ok {
 		return 0, usagef("%q is neither better when it is more nor when it is less, so nothing can be ranked by it", name)
 	}
-	return 0, usagef("no column is called %q; %s", name, strict.Unlike(name, names))
+	near, ok := strict.Nearest(name, names)
+	if i := slices.IndexFunc(names, func(n string) bool { return name != "" && strings.HasPrefix(n, name) }); i >= 0 {
+		near, ok = names[i], true
+	}
+	if ok {
+		return 0, usagef("no column is called %q; did you mean %q?", name, near)
+	}
+	return 0, usagef("no column is called %q; servesim list columns shows them", name)
 }
 
 // Front returns the indices of the rows on the Pareto front of two columns: those

@@ -273,7 +273,7 @@ func TestRank(t *testing.T) {
 	if diff := cmp.Diff([]int{4, 2, 0, 3, 1}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	for name, want := range map[string]string{"ttft_p99": `did you mean "ttft_p99_ms" or`, "span_s": "neither better"} {
+	for name, want := range map[string]string{"ttft_p99": `did you mean "ttft_p99_ms"?`, "x": "servesim list columns", "span_s": "neither better"} {
 		if _, err := table.Rank(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

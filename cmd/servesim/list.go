@@ -10,6 +10,7 @@ import (
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 	"servesim/sim/workload"
+	"servesim/sweep"
 
 	"github.com/spf13/cobra"
 )
@@ -38,6 +39,7 @@ func listings() []listing {
 		{"formats", scenario.TraceFormats},
 		{"dialects", listDialects},
 		{"keys", scenario.ListKeys},
+		{"columns", listColumns},
 	}
 }
 
@@ -91,6 +93,16 @@ func listPolicies() [][2]string {
 	var items [][2]string
 	for _, p := range scheduler.Presets() {
 		items = append(items, [2]string{p.Name, p.Summary})
+	}
+	return items
+}
+
+// listColumns lists the columns of the results of sweeps.
+func listColumns() [][2]string {
+	items := [][2]string{{"COLUMN", "BETTER"}}
+	for _, c := range sweep.Columns() {
+		better := map[int]string{1: "more", -1: "less"}[c.Better]
+		items = append(items, [2]string{c.Name, better})
 	}
 	return items
 }

@@ -81,7 +81,7 @@ func (o *sweepOptions) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.wait, "wait", false, "with --merge, wait until every point is done")
 	f.BoolVar(&o.partial, "partial", false, "with --merge, merge what there is")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
-	f.StringVar(&o.text.RankBy, "rank-by", "", "`COLUMN` to rank by (default good requests or output tokens per second and GPU)")
+	f.StringVar(&o.text.RankBy, "rank-by", "", "`COLUMN` of servesim list columns to rank by (default good requests or output tokens per second and GPU)")
 	f.IntVar(&o.text.Top, "top", 10, "points of each list, 0 for all")
 	f.StringArrayVar(&o.pareto, "pareto", nil, "two columns `A,B` whose Pareto front is printed; may be repeated")
 	f.StringVar(&o.emit, "emit", "", "write the job of a cluster to stdout and simulate nothing: slurm, kubernetes or argo")

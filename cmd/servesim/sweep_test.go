@@ -125,6 +125,7 @@ func sweepFaults() []struct{ title, plan, flags, want string } {
 		{"same points", "schema = 1\nscenario = \"s.toml\"\n[[list]]\nseed = 3\n[[list]]\ntp = 1\n", "", "plan.toml: points 1 and 2 are the same scenario: tp=1; leave one out"},
 		{"key twice", "schema = 1\n[set]\ntp = 1\n[grid]\ntensor_parallel_size = [1, 2]\n", "", "hardware.tensor_parallel_size: given by plan.toml:3 tp=1 and again by plan.toml:5 tensor_parallel_size=1"},
 		{"wrong kind", grid("max_num_seqs = [8, \"many\"]"), "", "plan.toml: max_num_seqs=many: plan.toml:4 max_num_seqs=many: engine.max_num_seqs: found the string \"many\"; must be a whole number"},
+		{"model of another", "schema = 1\n[set]\nmodel = \"Llama-3.1-8B\"\n[grid]\nseed = [1, 2, 3]\n", "", "plan.toml: seed=1 (and 2 others): plan.toml:3 model=Llama-3.1-8B: model.name: without a scenario file it would run with tensor_parallel_size 8 and dtype fp8, which the default scenario has for Llama-3.3-70B; say how this model is served, such as tp = 1 and dtype = \"bf16\"\n"},
 		{"does not fit", grid("model = [\"Llama-3.1-8B\", \"Llama-3.3-70B\"]"), "", `write infeasible = "skip" into the plan`},
 		{"nothing fits", "infeasible = \"skip\"\n" + grid("model = [\"Llama-3.3-70B\"]"), "", "plan.toml: model=Llama-3.3-70B: "},
 		{"wrong infeasible", "infeasible = \"maybe\"\n" + grid("seed = [1]"), "", "plan.toml:1: infeasible: found \"maybe\"; must be \"error\""},
