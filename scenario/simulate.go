@@ -167,7 +167,7 @@ func (p *Plan) Header() observe.Header {
 		Version: Version(), Seed: *s.Seed, Scenario: s.Hash(),
 		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, profile[:12]),
 		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, model[:12]),
-		Policy:  s.Engine.Policy,
+		Policy:  s.Engine.Policy, Streaming: p.Streaming().Record(),
 	}
 }
 

@@ -36,6 +36,11 @@ func readRecords(p *pass, text *infile.Text) {
 	run := &Run{Label: fmt.Sprintf("%s on %s, %s", h.Model, h.Profile, h.Policy)}
 	run.Facts = transcript.Facts{Clock: true, Schedule: true, Failures: true}
 	calls := &recorded{p: p, gaps: true}
+	how, err := transcript.Recorded(h.Streaming)
+	if err != nil {
+		p.err = &infile.Fault{File: p.name, Line: 1, Err: fmt.Errorf("streaming.role_chunk: %w", err)}
+		return
+	}
 	var t *transcript.Transcriber
 	switch {
 	case h.RequestsOnly:
@@ -43,7 +48,10 @@ func readRecords(p *pass, text *infile.Text) {
 	case h.Schema < 2:
 		run.Notes = append(run.Notes, "records of schema 1 don't tell in which steps a call's tokens were made, so the instants of those between its first and last aren't known")
 	default:
-		if t, err = transcript.NewTranscriber(calls, transcript.Streaming{}); err != nil {
+		if h.Streaming == nil {
+			run.Notes = append(run.Notes, "the records don't tell how answers were cut into chunks; each token is taken as a chunk")
+		}
+		if t, err = transcript.NewTranscriber(calls, how); err != nil {
 			p.err = err
 			return
 		}

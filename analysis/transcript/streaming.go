@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"servesim/sim"
+	"servesim/sim/observe"
 )
 
 // RoleChunk says when a stream opens with a chunk that names the role and has no
@@ -78,6 +79,21 @@ func (s *Streaming) Check() error {
 		return fmt.Errorf("done_delay is %v; it is 0 or more", s.DoneDelay)
 	}
 	return nil
+}
+
+// Record returns s as the header of a run's records has it.
+func (s Streaming) Record() *observe.Streaming {
+	return &observe.Streaming{Interval: s.Interval, Coalesce: s.Coalesce, Role: s.Role.String(), Finish: s.Finish, Usage: s.Usage, DoneDelay: s.DoneDelay}
+}
+
+// Recorded returns the Streaming that the header of a run's records tells of, the
+// zero value if it doesn't.
+func Recorded(r *observe.Streaming) (s Streaming, err error) {
+	if r == nil {
+		return s, nil
+	}
+	s = Streaming{Interval: r.Interval, Coalesce: r.Coalesce, Finish: r.Finish, Usage: r.Usage, DoneDelay: r.DoneDelay}
+	return s, s.Role.UnmarshalText([]byte(r.Role))
 }
 
 // A stream cuts the tokens of one answer into chunks.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"servesim/analysis/transcript"
 	"servesim/sim"
 	"servesim/sim/observe"
 )
@@ -112,7 +113,7 @@ func TestOneRequestInDialects(t *testing.T) {
 // steps of 7,070,707,070 ps and a remainder of 70 ps, one each in the last 70.
 func TestOneRequestIsTheExample(t *testing.T) {
 	var b strings.Builder
-	w, err := observe.NewWriter(&b, observe.Header{Policy: "an example: 100 tokens, the first after 500 ms, the last 700 ms later"})
+	w, err := observe.NewWriter(&b, observe.Header{Policy: "an example: 100 tokens, the first after 500 ms, the last 700 ms later", Streaming: transcript.Streaming{Interval: 1}.Record()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 // The keys of each object, in the order in which a Writer writes them. The
 // numbers in the functions below are indices of these.
 var (
-	headerKeys  = [...]string{"schema", "kind", "version", "seed", "scenario", "profile", "model", "policy", "requests_only"}
+	headerKeys  = [...]string{"schema", "kind", "version", "seed", "scenario", "profile", "model", "policy", "requests_only", "streaming"}
 	requestKeys = [...]string{
 		"type", "id", "name", "line", "class", "session", "priority", "replica", "outcome", "reason",
 		"arrival_ps", "sent_ps", "scheduled_ps", "first_ps", "last_ps", "end_ps", "response_ps",
@@ -23,6 +23,7 @@ var (
 	chunkKeys = [...]string{"id", "start", "tokens", "resumed", "ghost"}
 	gapsKeys  = [...]string{"seqs", "steps", "first_ps", "inc_ps"}
 	spanKeys  = [...]string{"step", "steps"}
+	flowKeys  = [...]string{"stream_interval", "coalesce_ps", "role_chunk", "finish_chunk", "usage_chunk", "done_delay_ps"}
 	endKeys   = [...]string{"type", "requests", "steps"}
 )
 
@@ -32,6 +33,9 @@ const (
 	stepKeys1    = 14
 	chunkKeys1   = 4
 )
+
+// headerKeys2 is the number of keys of headers of schema 2 and before.
+const headerKeys2 = 9
 
 // keys returns those of all that files of schema 1 have, the first n, or all.
 func (d *Reader) keys(all []string, n int) []string {
@@ -44,14 +48,17 @@ func (d *Reader) keys(all []string, n int) []string {
 // readHeader reads the header. The schema is looked at first, since another one
 // may have other keys.
 func (d *Reader) readHeader(s *scanner) {
+	keys := headerKeys[:]
 	if kind, schema := preview(s.b); kind != Kind {
 		s.fail("this is not a record file: its first line must have \"kind\":%q", Kind)
-	} else if schema != "1" && schema != strconv.Itoa(Schema) {
+	} else if v, err := strconv.Atoi(schema); err != nil || v < 1 || v > Schema {
 		s.field = "schema"
-		s.fail("found %q; this version reads schemas 1 and %d", schema, Schema)
+		s.fail("found %q; this version reads schemas 1 to %d", schema, Schema)
+	} else if v < 3 {
+		keys = keys[:headerKeys2]
 	}
 	h := &d.header
-	s.object(headerKeys[:], func(k int) {
+	s.object(keys, func(k int) {
 		switch k {
 		case 0:
 			h.Schema = int(s.integer(1, Schema))
@@ -71,8 +78,35 @@ func (d *Reader) readHeader(s *scanner) {
 			h.Policy = s.text("")
 		case 8:
 			h.RequestsOnly = s.boolean()
+		case 9:
+			h.Streaming = s.streaming()
 		}
 	})
+}
+
+// streaming reads how answers were cut into chunks, or null.
+func (s *scanner) streaming() *Streaming {
+	if s.literal("null") {
+		return nil
+	}
+	f := &Streaming{}
+	s.object(flowKeys[:], func(k int) {
+		switch k {
+		case 0:
+			f.Interval = s.int32(0)
+		case 1:
+			f.Coalesce = s.span(0)
+		case 2:
+			f.Role = s.text("")
+		case 3:
+			f.Finish = s.boolean()
+		case 4:
+			f.Usage = s.boolean()
+		case 5:
+			f.DoneDelay = s.span(0)
+		}
+	})
+	return f
 }
 
 // preview returns kind and schema of a header of any schema: a flat object whose

@@ -129,3 +129,20 @@ func (e *encoder) lost(serials []int64) {
 	}
 	e.buf = append(e.buf, ']')
 }
+
+// streaming appends how answers were cut into chunks.
+func (e *encoder) streaming(s *Streaming) {
+	e.key("streaming")
+	if s == nil {
+		e.buf = append(e.buf, "null"...)
+		return
+	}
+	e.element(0)
+	e.integer("stream_interval", int64(s.Interval))
+	e.integer("coalesce_ps", int64(s.Coalesce))
+	e.text("role_chunk", s.Role)
+	e.boolean("finish_chunk", s.Finish)
+	e.boolean("usage_chunk", s.Usage)
+	e.integer("done_delay_ps", int64(s.DoneDelay))
+	e.buf = append(e.buf, '}')
+}

@@ -1,9 +1,12 @@
 package observe
 
+import "servesim/sim"
+
 // Schema is the version of the record files that this package writes. It reads
-// version 1 too, which lacks what came later: Request.Queued is then Never, Made,
-// Lost, StepRun.Serial, Base, Held, Oldest and Chunk.Ghost are empty.
-const Schema = 2
+// earlier ones too, which lack what came later. Version 2 has no Header.Streaming,
+// which is then nil. In version 1 Request.Queued is Never, Made, Lost,
+// StepRun.Serial, Base, Held, Oldest and Chunk.Ghost are empty besides.
+const Schema = 3
 
 // Kind is the "kind" of a record file.
 const Kind = "servesim-records"
@@ -24,4 +27,16 @@ type Header struct {
 	Profile, Model, Policy string
 	// RequestsOnly says that the file leaves out the steps.
 	RequestsOnly bool
+	// Streaming is how the server cut answers into chunks; nil if it isn't known.
+	Streaming *Streaming
+}
+
+// Streaming is how a server cuts answers into chunks, as package transcript has
+// it, which says what each part means.
+type Streaming struct {
+	Interval      int32
+	Coalesce      sim.Duration
+	Role          string
+	Finish, Usage bool
+	DoneDelay     sim.Duration
 }

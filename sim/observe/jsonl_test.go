@@ -73,16 +73,6 @@ func read(file []byte) (Header, []any, error) {
 	return r.Header(), l.records, err
 }
 
-func drawHeader(t *rapid.T) Header {
-	return Header{
-		Schema:  Schema,
-		Version: rapid.String().Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"),
-		Scenario: rapid.String().Draw(t, "scenario"), Profile: rapid.String().Draw(t, "profile"),
-		Model: rapid.String().Draw(t, "model"), Policy: rapid.String().Draw(t, "policy"),
-		RequestsOnly: rapid.Bool().Draw(t, "requests only"),
-	}
-}
-
 func drawRequest(t *rapid.T) Request {
 	instant := rapid.Custom(func(t *rapid.T) sim.Time { return sim.Time(rapid.Int64Range(-1, math.MaxInt64).Draw(t, "t")) })
 	n32, n64 := rapid.Int32Min(0), rapid.Int64Min(0)
@@ -174,7 +164,7 @@ func TestAFileCutAnywhereIsAnError(t *testing.T) {
 }
 
 // example is a small record file with one request and one step.
-const example = `{"schema":2,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false}
+const example = `{"schema":3,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false,"streaming":null}
 {"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false,"ghost":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":"","oldest_ps":0}
 {"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0,"queued_ps":0,"made":[{"step":0,"steps":1}],"lost":[]}
 {"type":"end","requests":1,"steps":1}
@@ -187,9 +177,9 @@ func TestReaderRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{example, "", "f.jsonl: is empty"},
 		{`"kind":"servesim-records"`, `"kind":"other"`, "f.jsonl:1: this is not a record file"},
-		{`{"schema":2,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
-		{`"schema":2,`, `"schema":3,"new":[1],`, `f.jsonl:1: schema: found "3"; this version reads schemas 1 and 2`},
-		{`"schema":2,`, `"schema":1,`, `f.jsonl:2: chunks.ghost: unknown key`},
+		{`{"schema":3,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
+		{`"schema":3,`, `"schema":4,"new":[1],`, `f.jsonl:1: schema: found "4"; this version reads schemas 1 to 3`},
+		{`"schema":3,`, `"schema":1,`, `f.jsonl:1: streaming: unknown key`},
 		{`"held":""`, `"held":"soon"`, `f.jsonl:2: held: found "soon"; the reasons are`},
 		{`"step":0,"steps":1`, `"step":0,"steps":0`, `f.jsonl:3: made.steps: found 0`},
 		{`"lost":[]`, `"lost":[-1]`, `f.jsonl:3: lost: found -1`},
@@ -305,7 +295,7 @@ func ExampleWriter() {
 	_ = w.Request(&Request{ID: 3, Outcome: Rejected, Reason: "too long", Arrival: 1500, Sent: Never, Queued: Never, Scheduled: Never, First: Never, Last: Never, End: 1500})
 	_ = w.Close()
 	// Output:
-	// {"schema":2,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true}
+	// {"schema":3,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true,"streaming":null}
 	// {"type":"request","id":3,"name":"","line":0,"class":"","session":0,"priority":0,"replica":0,"outcome":"rejected","reason":"too long","arrival_ps":1500,"sent_ps":null,"scheduled_ps":null,"first_ps":null,"last_ps":null,"end_ps":1500,"response_ps":0,"prompt":0,"wanted":0,"output":0,"cached":0,"preemptions":0,"computed":0,"recomputed":0,"max_gap_ps":0,"queued_ps":null,"made":[],"lost":[]}
 	// {"type":"end","requests":1,"steps":0}
 }

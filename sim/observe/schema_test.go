@@ -1,9 +1,13 @@
 package observe
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"servesim/sim"
 )
 
 // example1 is a record file of schema 1.
@@ -24,5 +28,40 @@ func TestSchema1IsReadWithoutWhatItLacks(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestSchema2IsReadWithoutStreaming(t *testing.T) {
+	file, err := write(Header{Version: "1.0", Seed: 7, Streaming: &Streaming{Interval: 2}}, []any{Request{ID: 1, Queued: Never, Made: []Span{{Step: 0, Steps: 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Replace(string(file), `"schema":3`, `"schema":2`, 1)
+	at := strings.Index(old, `,"streaming":`)
+	end := at + strings.Index(old[at:], "}") // of the object in the header
+	h, got, err := read([]byte(old[:at] + old[end+1:]))
+	if err != nil || h.Schema != 2 || h.Streaming != nil || len(got) != 1 || len(got[0].(Request).Made) != 1 {
+		t.Error(h, got, err)
+	}
+	if _, _, err := read([]byte(old)); err == nil || !strings.Contains(err.Error(), "streaming: unknown key") {
+		t.Errorf("streaming in schema 2: %v", err)
+	}
+}
+
+func drawHeader(t *rapid.T) Header {
+	var how *Streaming
+	if n32, n64 := rapid.Int32Min(0), rapid.Int64Min(0); rapid.Bool().Draw(t, "streaming is known") {
+		how = &Streaming{
+			Interval: n32.Draw(t, "interval"), Coalesce: sim.Duration(n64.Draw(t, "coalesce")), Role: rapid.String().Draw(t, "role"),
+			Finish: rapid.Bool().Draw(t, "finish"), Usage: rapid.Bool().Draw(t, "usage"), DoneDelay: sim.Duration(n64.Draw(t, "done")),
+		}
+	}
+	return Header{
+		Streaming: how,
+		Schema:    Schema,
+		Version:   rapid.String().Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"),
+		Scenario: rapid.String().Draw(t, "scenario"), Profile: rapid.String().Draw(t, "profile"),
+		Model: rapid.String().Draw(t, "model"), Policy: rapid.String().Draw(t, "policy"),
+		RequestsOnly: rapid.Bool().Draw(t, "requests only"),
 	}
 }

@@ -12,7 +12,7 @@ import (
 // cut short. Instants and spans are integers of picoseconds in keys that end
 // with "_ps"; Never is null. The same records give the same bytes.
 //
-//	{"schema":2,"kind":"servesim-records","version":"…","seed":7,"scenario":"…","profile":"…","model":"…","policy":"…","requests_only":false}
+//	{"schema":3,"kind":"servesim-records","version":"…","seed":7,"scenario":"…",…,"requests_only":false,"streaming":null}
 //	{"type":"request","id":0,"name":"","line":2,…}
 //	{"type":"step","replica":0,"start_ps":0,…}
 //	{"type":"end","requests":1,"steps":1}
@@ -38,6 +38,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	e.text("model", h.Model)
 	e.text("policy", h.Policy)
 	e.boolean("requests_only", h.RequestsOnly)
+	e.streaming(h.Streaming)
 	return t, t.line(&e, "header")
 }
 
