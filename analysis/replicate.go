@@ -144,7 +144,7 @@ func Replicate(list []*Replication, ps []Percentile) *Replicated {
 	}
 	out.Share = float64(all) / float64(out.Requests)
 	out.ShareInterval = shareInterval(good, true)
-	out.RequestsPerSecond, out.OutputPerSecond = rateOf(requests), rateOf(tokens)
+	out.RequestsPerSecond, out.OutputPerSecond = RateOf(requests), RateOf(tokens)
 	out.judge(list)
 	return out
 }
@@ -192,8 +192,9 @@ func poolOf(list []*Replication, key string, a asked) (d Distribution, ok bool) 
 	return poolSamples(samples, a), true
 }
 
-// rateOf returns the mean of the rates of runs, with Student's interval.
-func rateOf(rates []float64) Rate {
+// RateOf returns the mean of what each replication has, one value a run, with
+// Student's interval if there are FewestReplications or more.
+func RateOf(rates []float64) Rate {
 	n := float64(len(rates))
 	var total, squares float64
 	for _, x := range rates {

@@ -21,6 +21,8 @@ type Table struct {
 	Axes   []Axis
 	Points []Point
 	Rows   []Row // of each point
+
+	pooled []pool // what each row is the mean of; nil if each is that of a point
 }
 
 // Missing reports that points of a sweep have no result.

@@ -64,6 +64,8 @@ func (t *Table) Text(w io.Writer, o TextOptions) error {
 	if by == "" {
 		by = defaultRank(t.Points)
 	}
+	all := t
+	t = t.seeds()
 	rank, err := t.Rank(by)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (t *Table) Text(w io.Writer, o TextOptions) error {
 			names = append(names, n)
 		}
 	}
-	b.WriteString(report.Fold(fmt.Sprintf("Ranked by %s%s", by, most(o.Top, len(rank))), 0) + "\n\n")
+	b.WriteString(report.Fold(fmt.Sprintf("Ranked by %s%s%s", by, most(o.Top, len(rank)), t.saySeeds()), 0) + "\n\n")
 	b.WriteString(t.list(rank, names, o.Top))
 	for _, f := range o.Fronts {
 		front, err := t.Front(f[0], f[1])
@@ -88,7 +90,7 @@ func (t *Table) Text(w io.Writer, o TextOptions) error {
 		b.WriteString("\n" + report.Fold(fmt.Sprintf("Pareto front of %s and %s: no other point is better in one and as good in the other%s", f[0], f[1], most(o.Top, len(front))), 0) + "\n\n")
 		b.WriteString(t.list(front, []string{f[0], f[1]}, o.Top))
 	}
-	b.WriteString(t.infeasible())
+	b.WriteString(all.infeasible())
 	_, err = io.WriteString(w, b.String())
 	return err
 }
@@ -148,7 +150,12 @@ func (t *Table) list(rows []int, names []string, top int) string {
 			axes, heads = append(axes, a), append(heads, a.shortName())
 		}
 	}
-	heads = append(heads, names...)
+	banded := t.pooled != nil
+	for i, n := range names {
+		if heads = append(heads, n); i == 0 && banded {
+			heads = append(heads, "±")
+		}
+	}
 	columns := Columns()
 	var cells [][]string
 	for _, i := range rows {
@@ -161,13 +168,16 @@ func (t *Table) list(rows []int, names []string, top int) string {
 			}
 			line = append(line, text)
 		}
-		for _, n := range names {
+		for j, n := range names {
 			k, _ := column(n)
 			switch x := t.Rows[i].at(k); {
-			case columns[k].Whole && !math.IsNaN(x):
+			case columns[k].Whole && x == math.Trunc(x):
 				line = append(line, analysis.Grouped(int64(x)))
 			default:
 				line = append(line, report.Number(x))
+			}
+			if j == 0 && banded {
+				line = append(line, t.plusMinus(i, k))
 			}
 		}
 		cells = append(cells, line)
