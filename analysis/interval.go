@@ -33,6 +33,14 @@ type Evidence struct {
 	// Needs is about how many values, or replications, an interval takes, if
 	// there is none; 0 if no number of them makes one, as of a maximum.
 	Needs int64
+	// Withheld says why an interval that could be made is not given, such as that
+	// the run was overloaded; OK is then false and Needs 0.
+	Withheld string
+}
+
+// withhold takes an interval back, for a reason in words.
+func (e *Evidence) withhold(why string) {
+	*e = Evidence{Method: e.Method, Effective: e.Effective, Withheld: why}
 }
 
 // Why says why there is no interval, or nothing if there is one.
@@ -40,6 +48,8 @@ func (e Evidence) Why() string {
 	switch {
 	case e.OK:
 		return ""
+	case e.Withheld != "":
+		return "no interval: " + e.Withheld
 	case e.Needs == 0:
 		return "no interval"
 	case e.Method == Replications:

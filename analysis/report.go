@@ -52,6 +52,9 @@ type Report struct {
 	// least goodput.
 	Verdicts []Verdict
 	Engine   Engine
+	// Saturation is whether the engines kept up. In a state that isn't steady the
+	// report has no intervals: there is no steady state for them to tell of.
+	Saturation Saturation
 	// Warnings say what to beware of in the rest.
 	Warnings []Warning
 }

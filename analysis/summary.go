@@ -47,7 +47,7 @@ type Summary struct {
 	good                    attained
 	limits                  runLimits
 	start, end              sim.Time // the first arrival and the last end
-	waits                   waits
+	saturation              saturation
 	steps                   stepStats
 }
 
@@ -91,7 +91,7 @@ func (s *Summary) Request(r *observe.Request) error {
 	if s.start < 0 || r.Arrival < s.start {
 		s.start = r.Arrival
 	}
-	s.waits.request(r)
+	s.saturation.request(r)
 	s.limits.request(r)
 	if r.Outcome != observe.Completed {
 		s.end = max(s.end, r.End)
@@ -193,7 +193,10 @@ func (s *Summary) Report() *Report {
 		a := s.good.report(s.counts.Requests, r.Span)
 		r.Goodput = &a
 	}
-	r.Verdicts = s.verdicts()
+	r.Saturation = s.saturation.report()
+	why := r.Saturation.withholds()
+	r.withhold(why)
+	r.Verdicts = s.verdicts(why)
 	r.Engine = s.steps.report(r.Span)
 	r.Engine.KVBlocks = s.options.KVBlocks
 	r.Warnings = s.warnings(r)

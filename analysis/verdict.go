@@ -108,22 +108,27 @@ func (t *runLimits) request(r *observe.Request) {
 	}
 }
 
-// verdicts returns how a run did by every limit on it.
-func (s *Summary) verdicts() []Verdict {
+// verdicts returns how a run did by every limit on it, by values alone if there
+// is a reason to withhold intervals.
+func (s *Summary) verdicts(why string) []Verdict {
 	var list []Verdict
 	for i := range s.limits.limits {
-		list = append(list, s.verdict(i))
+		list = append(list, s.verdict(i, why))
 	}
 	if p := s.options.SLO.MinGoodput; p != nil {
-		list = append(list, s.goodputVerdict(*p))
+		list = append(list, s.goodputVerdict(*p, why))
 	}
 	return list
 }
 
 // goodputVerdict returns whether at least p of all requests were good.
-func (s *Summary) goodputVerdict(p Percentile) Verdict {
+func (s *Summary) goodputVerdict(p Percentile, why string) Verdict {
 	failed := s.counts.Requests - s.counts.Of(observe.Completed)
-	return shareVerdict(p, tallyCell{s.good.good, s.counts.Requests}, failed, s.good.tally.Interval())
+	i := s.good.tally.Interval()
+	if why != "" {
+		i.withhold(why)
+	}
+	return shareVerdict(p, tallyCell{s.good.good, s.counts.Requests}, failed, i)
 }
 
 // shareVerdict returns whether at least p of requests were good.
@@ -157,17 +162,21 @@ func between95(better, worse bool) Judgement {
 }
 
 // verdict returns how a run did by limit i.
-func (s *Summary) verdict(i int) Verdict {
+func (s *Summary) verdict(i int, why string) Verdict {
 	l := &s.limits.limits[i]
 	if l.Objective == ITL {
-		return l.verdict(s.itl.Distribution([]Percentile{l.At}), 0, -1)
+		d := s.itl.Distribution([]Percentile{l.At})
+		d.withhold(why)
+		return l.verdict(d, 0, -1)
 	}
 	sample := &s.limits.own[i]
 	if l.Scope.All() {
 		sample = s.sampleOf(l.Objective)
 	}
 	failed := s.limits.failed[i]
-	return l.verdict(sample.Censored(Linear, []Percentile{l.At}, failed), failed, s.limits.within[i])
+	d := sample.Censored(Linear, []Percentile{l.At}, failed)
+	d.withhold(why)
+	return l.verdict(d, failed, s.limits.within[i])
 }
 
 // verdict returns how values with the percentile of l did by it, failed of them

@@ -37,8 +37,11 @@ const (
 	NotFinished WarningKind = "unfinished"
 	// Failed: requests were rejected, timed out or cancelled; latencies leave them out.
 	Failed WarningKind = "failed"
-	// Overload: the queue grew as long as requests arrived.
+	// Overload, Unsteady and Backlog: the run is in no steady state, by its
+	// Saturation. They come first.
 	Overload WarningKind = "overload"
+	Unsteady WarningKind = "unsettled"
+	Backlog  WarningKind = "backlog"
 	// Approximate: more values than are kept; quantiles have a resolution.
 	Approximate WarningKind = "approximate"
 	// ManyClasses: there are more classes than are told apart.
@@ -65,6 +68,7 @@ func (w *warnings) add(k WarningKind, text string, pairs ...any) {
 // warnings returns what to beware of in r.
 func (s *Summary) warnings(r *Report) []Warning {
 	var w warnings
+	r.Saturation.warn(&w)
 	all := r.Counts.Requests
 	if n := r.Counts.Of(observe.Unfinished); n > 0 {
 		w.add(NotFinished, fmt.Sprintf("%s of %s were left unfinished, so the latencies leave out what would have been slowest", Grouped(n), Counted(all, "request")),
@@ -73,10 +77,6 @@ func (s *Summary) warnings(r *Report) []Warning {
 	if n := all - r.Counts.Of(observe.Unfinished) - r.Counts.Of(observe.Completed); n > 0 {
 		w.add(Failed, fmt.Sprintf("%s of %s failed; the latencies leave them out, goodput does not", Grouped(n), Counted(all, "request")),
 			"failed", n, "requests", all)
-	}
-	if late, early, ok := s.waits.growth(s.start); ok {
-		w.add(Overload, fmt.Sprintf("overload: the queue grew as long as requests arrived: the last tenth of them waited %s s in the mean, no tenth of the first half more than %s s; latencies depend on how long the run was",
-			shortSeconds(late), shortSeconds(early)), "last_tenth_ps", late, "first_half_ps", early)
 	}
 	s.fewWarnings(&w, r)
 	for _, m := range r.Metrics() {

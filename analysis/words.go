@@ -18,13 +18,18 @@ func Grouped(n int64) string {
 	return sign + s
 }
 
-// shortSeconds writes ps picoseconds in seconds, to three digits or whole.
-func shortSeconds(ps float64) string {
-	s := ps / 1e12
-	if s >= 999.5 {
-		return Grouped(int64(math.Round(s)))
+// shortRate writes x to three digits or whole, and to no more than four decimals.
+func shortRate(x float64) string {
+	a := math.Abs(x)
+	switch {
+	case a >= 999.5:
+		return Grouped(int64(math.Round(x)))
+	case a < 0.00005:
+		return "0"
+	case a < 0.1:
+		return strconv.FormatFloat(math.Round(x*1e4)/1e4, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(s, 'g', 3, 64)
+	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
 // Counted writes n things of a kind, such as "1 request" and "2,000 requests".

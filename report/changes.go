@@ -109,7 +109,7 @@ func changeObjects(list []analysis.Change) []object {
 func intervalObject(i *analysis.Interval) object {
 	o := object{{"method", string(i.Method)}, {"n_eff", real(i.Effective)}}
 	if !i.OK {
-		return append(o, object{{"lo_ps", nil}, {"hi_ps", nil}, {"needs_n", i.Needs}}...)
+		return append(append(o, object{{"lo_ps", nil}, {"hi_ps", nil}, {"needs_n", i.Needs}}...), withheldMember(&i.Evidence)...)
 	}
 	return append(o, object{{"lo_ps", int64(i.Lo)}, {"hi_ps", int64(i.Hi)}, {"needs_n", nil}}...)
 }

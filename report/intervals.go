@@ -12,7 +12,7 @@ import (
 func (p *page) intervals(metrics []analysis.Metric) {
 	t := table{left: 1}
 	head := []string{"95 % interval, ms"}
-	any, needs := false, int64(0)
+	any, needs, withheld := false, int64(0), ""
 	for _, m := range metrics {
 		rows := statistics(m.Distribution)
 		if m.Part || rows == nil {
@@ -27,6 +27,9 @@ func (p *page) intervals(metrics []analysis.Metric) {
 				head = append(head, s.name)
 			}
 			any = any || s.interval.OK
+			if s.interval.Withheld != "" {
+				withheld = s.interval.Withheld
+			}
 			if n := s.interval.Needs; needs == 0 || n > 0 && n < needs {
 				needs = n
 			}
@@ -40,6 +43,9 @@ func (p *page) intervals(metrics []analysis.Metric) {
 	switch {
 	case any:
 		t.write(p)
+		p.line("")
+	case withheld != "":
+		p.item("Intervals", "withheld: %s", withheld)
 		p.line("")
 	case needs > 0:
 		p.item("Intervals", "none; the least takes %s", analysis.Counted(needs, "value"))
@@ -94,7 +100,28 @@ func intervalMember(key string, i *analysis.Interval) object {
 func shareIntervalObject(i *analysis.ShareInterval) object {
 	o := object{{"method", string(i.Method)}, {"n_eff", real(i.Effective)}}
 	if !i.OK {
-		return append(o, object{{"lo", nil}, {"hi", nil}, {"needs_n", i.Needs}}...)
+		return append(append(o, object{{"lo", nil}, {"hi", nil}, {"needs_n", i.Needs}}...), withheldMember(&i.Evidence)...)
 	}
 	return append(o, object{{"lo", real(i.Lo)}, {"hi", real(i.Hi)}, {"needs_n", nil}}...)
+}
+
+// withheldMember is why an interval was withheld, nothing if it wasn't.
+func withheldMember(e *analysis.Evidence) object {
+	if e.Withheld == "" {
+		return nil
+	}
+	return object{{"withheld", e.Withheld}}
+}
+
+// saturationObject is whether the engines kept up, and what says so.
+func saturationObject(s *analysis.Saturation) object {
+	trend := func(t *analysis.Trend) object {
+		return object{{"growth_per_s", real(t.Growth)}, {"lo", real(t.Lo)}, {"hi", real(t.Hi)}, {"peak", t.Peak}, {"last", t.Last}}
+	}
+	return object{
+		{"definition", "rates and growths, with 95 % intervals, over half_ps, the last half of the time in which requests came to a queue; queue: those that wait to be computed first; present: all in the engines"},
+		{"state", string(s.State)}, {"requests", s.Requests}, {"half_ps", int64(s.Half)},
+		{"arrivals_per_s", real(s.ArrivalRate)}, {"completions_per_s", real(s.CompletionRate)},
+		{"queue", trend(&s.Queue)}, {"present", trend(&s.Present)},
+	}
 }

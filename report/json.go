@@ -106,6 +106,7 @@ func summaryMembers(r *analysis.Report) object {
 		{"goodput", goodputObject(r.Goodput)},
 		{"verdicts", verdictObjects(r.Verdicts)},
 		{"engine", engineObject(&r.Engine)},
+		{"saturation", saturationObject(&r.Saturation)},
 		{"warnings", warningObjects(r.Warnings)},
 	}
 }

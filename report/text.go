@@ -17,6 +17,9 @@ import (
 func Text(w io.Writer, r *analysis.Report) error {
 	var p page
 	p.origin(&r.Header)
+	if p.warnings(r.Warnings, true) {
+		p.line("")
+	}
 	p.overview(r)
 	p.latencies(r)
 	p.byOutput(r)
@@ -24,7 +27,7 @@ func Text(w io.Writer, r *analysis.Report) error {
 	p.goodput(r.Goodput)
 	p.verdicts(r.Verdicts)
 	p.engine(r)
-	p.warnings(r.Warnings)
+	p.warnings(r.Warnings, false)
 	return p.to(w)
 }
 
@@ -97,6 +100,7 @@ func (p *page) overview(r *analysis.Report) {
 		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(t.Recomputed, "token"))
 	}
 	p.throughput(r)
+	p.item("Load", "%s: %s", r.Saturation.State, r.Saturation.Evidence())
 	p.line("")
 }
 
@@ -213,11 +217,16 @@ func (p *page) engine(r *analysis.Report) {
 	p.line("")
 }
 
-// warnings lists what to beware of.
-func (p *page) warnings(list []analysis.Warning) {
-	for _, w := range list {
-		p.item("Warning", "%s", w.Text)
+// warnings lists what to beware of, either what is to be known first or the rest,
+// and tells whether there was any.
+func (p *page) warnings(list []analysis.Warning, first bool) (any bool) {
+	for i := range list {
+		if w := &list[i]; w.First() == first {
+			p.item("Warning", "%s", w.Text)
+			any = true
+		}
 	}
+	return any
 }
 
 // milliseconds prints d in milliseconds: three decimals below 10, two below 100,

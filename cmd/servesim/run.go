@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"servesim/analysis"
@@ -151,7 +152,8 @@ func (o *runOptions) write(r *scenario.Result) error {
 		return err
 	}
 	var after strings.Builder
-	spaced := len(r.Report.Warnings) == 0 && o.dialect.list == ""
+	last := slices.ContainsFunc(r.Report.Warnings, func(w analysis.Warning) bool { return !w.First() })
+	spaced := !last && o.dialect.list == ""
 	if err := errors.Join(o.dialect.text(&after), o.why.write(&after, spaced)); err != nil {
 		return err
 	}
