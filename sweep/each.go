@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// each calls do with the numbers from 0 to n-1, in order, from jobs goroutines at
+// Each calls do with the numbers from 0 to n-1, in order, from jobs goroutines at
 // once. It hands out no more after ctx ended or do returned false, and returns
 // when what was handed out is done.
-func each(ctx context.Context, jobs, n int, do func(i int) bool) {
+func Each(ctx context.Context, jobs, n int, do func(i int) bool) {
 	var next atomic.Int64
 	var stop atomic.Bool
 	var all sync.WaitGroup

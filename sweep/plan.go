@@ -1,11 +1,9 @@
 package sweep
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"servesim/internal/strict"
@@ -170,58 +168,20 @@ func (r *reader) axesOf(c choice) {
 	}
 }
 
-// An entry is a key of a table, its value and where it stands.
-type entry struct {
-	key   string // of the scenario, as the plan has it
-	path  string // in the plan
-	value any
-}
-
-// entries returns what t, the table called path, gives, in the order of the file. A
-// table in it is one of keys within its key, as dotted keys make it, unless it
-// holds one of the keys whole, which make it a value.
-func (r *reader) entries(path string, t table, whole ...string) []entry {
-	var list []entry
-	var walk func(prefix, path string, t map[string]any)
-	walk = func(prefix, path string, t map[string]any) {
-		for key, value := range t { // sorted below
-			full := strings.TrimPrefix(prefix+"."+key, ".")
-			inner, nested := value.(map[string]any)
-			if nested && !slices.ContainsFunc(whole, func(k string) bool { _, ok := inner[k]; return ok }) {
-				walk(full, path+"."+key, inner)
-				continue
-			}
-			list = append(list, entry{full, path + "." + key, value})
-		}
-	}
-	walk("", path, t)
-	slices.SortFunc(list, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(r.line(a.path), r.line(b.path)), cmp.Compare(a.key, b.key))
-	})
-	return list
-}
-
-// line returns the line of the plan in which key stands.
-func (r *reader) line(key string) int {
-	at := r.where(key)
-	n, _ := strconv.Atoi(at[strings.LastIndexByte(at, ':')+1:]) // 0 if no line holds it
-	return n
-}
-
 // setting makes a setting of an entry; ok is false if it is at fault.
-func (r *reader) setting(e entry) (s scenario.Setting, ok bool) {
-	s, err := scenario.NewSetting(e.key, e.value, r.where(e.path))
+func (r *reader) setting(e scenario.Entry) (s scenario.Setting, ok bool) {
+	s, err := e.Setting(r.where, r.dir)
 	if err != nil {
 		r.faults = append(r.faults, strict.Fault{Text: err.Error()})
 		return s, false
 	}
-	return s.From(r.dir), true
+	return s, true
 }
 
 // settings makes settings of the table called path.
 func (r *reader) settings(path string, t table) []scenario.Setting {
 	var list []scenario.Setting
-	for _, e := range r.entries(path, t, "process", "dist") { // what makes arrivals and distributions whole
+	for _, e := range scenario.Entries(path, t, r.where, scenario.WholeTables()...) {
 		if s, ok := r.setting(e); ok {
 			list = append(list, s)
 		}
@@ -231,14 +191,14 @@ func (r *reader) settings(path string, t table) []scenario.Setting {
 
 // grid makes an axis of each key of the grid.
 func (r *reader) grid(t table) {
-	for _, e := range r.entries("grid", t) {
-		values := listOf(e.value)
+	for _, e := range scenario.Entries("grid", t, r.where) {
+		values := listOf(e.Value)
 		if values == nil {
-			r.fault(e.path, "found %s; must be a list of values, such as [1, 2]; a value that all points have belongs into [set]", scenario.ValueText(e.value))
+			r.fault(e.Path, "found %s; must be a list of values, such as [1, 2]; a value that all points have belongs into [set]", scenario.ValueText(e.Value))
 			continue
 		}
 		if len(values) == 0 {
-			r.fault(e.path, "is an empty list, which leaves no point; give values, or take the line out")
+			r.fault(e.Path, "is an empty list, which leaves no point; give values, or take the line out")
 			continue
 		}
 		r.axis(e, values)
@@ -246,16 +206,16 @@ func (r *reader) grid(t table) {
 }
 
 // axis crosses the points with the values of an entry.
-func (r *reader) axis(e entry, values []any) {
+func (r *reader) axis(e scenario.Entry, values []any) {
 	var axis []choice
 	seen := map[string]bool{}
 	for _, v := range values {
 		if text := scenario.ValueText(v); seen[text] {
-			r.fault(e.path, "has %s twice; take one out", text)
+			r.fault(e.Path, "has %s twice; take one out", text)
 		} else {
 			seen[text] = true
 		}
-		s, ok := r.setting(entry{e.key, e.path, v})
+		s, ok := r.setting(scenario.Entry{Key: e.Key, Path: e.Path, Value: v})
 		if !ok {
 			return // the key is at fault, with every value
 		}
@@ -298,7 +258,7 @@ func (r *reader) windows(w *windows) {
 	for i := range w.Count {
 		from := w.From + sim.Duration(i)*step
 		var c choice
-		for _, e := range []entry{{"transform.from", "windows", from.String()}, {"transform.to", "windows", (from + w.Width).String()}} {
+		for _, e := range []scenario.Entry{{Key: "transform.from", Path: "windows", Value: from.String()}, {Key: "transform.to", Path: "windows", Value: (from + w.Width).String()}} {
 			s, _ := r.setting(e) // these keys are there
 			c = append(c, s)
 		}

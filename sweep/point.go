@@ -187,7 +187,7 @@ func fileSum(path string) (string, error) {
 func (l *loader) points(ctx context.Context, jobs int) ([]Point, error) {
 	list := make([]Point, l.plan.Len())
 	errs := make([]error, len(list))
-	each(ctx, jobs, len(list), func(i int) bool {
+	Each(ctx, jobs, len(list), func(i int) bool {
 		list[i], errs[i] = l.point(i)
 		return errs[i] == nil
 	})

@@ -89,7 +89,7 @@ func (s *Sweep) Run(ctx context.Context, o Options) error {
 	wrong := 0
 	var broken error
 	p := Progress{Points: len(mine)}
-	each(ctx, o.Jobs, len(mine), func(i int) bool {
+	Each(ctx, o.Jobs, len(mine), func(i int) bool {
 		row, why, err := s.one(ctx, mine[i])
 		var usage *scenario.UsageError
 		mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"servesim/internal/portable"
+	"servesim/scenario"
 	"servesim/sim"
 )
 
@@ -49,7 +50,7 @@ func (r *reader) sample(s *sample) {
 	if len(s.Keys) == 0 {
 		r.fault("sample.keys", "missing; give each key that is drawn a range, such as rate_per_s = { low = 1.0, high = 8.0 }, or a list")
 	}
-	entries := r.entries("sample.keys", s.Keys, "low", "high")
+	entries := scenario.Entries("sample.keys", s.Keys, r.where, "low", "high")
 	spans := make([]span, len(entries))
 	for i, e := range entries {
 		spans[i] = r.span(e)
@@ -59,8 +60,8 @@ func (r *reader) sample(s *sample) {
 	}
 	draws := make([]choice, s.Points)
 	for i, e := range entries {
-		for k, u := range units(s, e.key) {
-			one, ok := r.setting(entry{e.key, e.path, spans[i].at(u)})
+		for k, u := range units(s, e.Key) {
+			one, ok := r.setting(scenario.Entry{Key: e.Key, Path: e.Path, Value: spans[i].at(u)})
 			if !ok {
 				break // the key is at fault, with every value
 			}
@@ -99,16 +100,16 @@ func units(s *sample, key string) []float64 {
 func unit(src *rand.PCG) float64 { return float64(src.Uint64()>>11) / (1 << 53) }
 
 // span reads what the values of an entry are drawn from.
-func (r *reader) span(e entry) span {
-	if list := listOf(e.value); list != nil {
+func (r *reader) span(e scenario.Entry) span {
+	if list := listOf(e.Value); list != nil {
 		if len(list) == 0 {
-			r.fault(e.path, "is an empty list; give values to choose from")
+			r.fault(e.Path, "is an empty list; give values to choose from")
 		}
 		return span{choices: list}
 	}
-	t, ok := e.value.(map[string]any)
+	t, ok := e.Value.(map[string]any)
 	if !ok {
-		r.fault(e.path, "must be a range, such as { low = 1.0, high = 8.0 }, or a list to choose from")
+		r.fault(e.Path, "must be a range, such as { low = 1.0, high = 8.0 }, or a list to choose from")
 		return span{}
 	}
 	s := span{whole: true}
@@ -120,7 +121,7 @@ func (r *reader) span(e entry) span {
 			s.whole = false
 			return v
 		}
-		r.fault(e.path, "%s must be a number", key)
+		r.fault(e.Path, "%s must be a number", key)
 		return math.NaN()
 	}
 	s.low, s.high = number("low"), number("high")
@@ -130,16 +131,16 @@ func (r *reader) span(e entry) span {
 		case key == "scale" && (v == "log" || v == "linear"):
 			s.log = v == "log"
 		case key == "scale":
-			r.fault(e.path, "scale must be \"linear\", which is the default, or \"log\"")
+			r.fault(e.Path, "scale must be \"linear\", which is the default, or \"log\"")
 		default:
-			r.fault(e.path, "unknown key %q; a range has low, high and scale", key)
+			r.fault(e.Path, "unknown key %q; a range has low, high and scale", key)
 		}
 	}
 	if s.low >= s.high {
-		r.fault(e.path, "low, %v, must be less than high, %v", s.low, s.high)
+		r.fault(e.Path, "low, %v, must be less than high, %v", s.low, s.high)
 	}
 	if s.log && s.low <= 0 {
-		r.fault(e.path, "low, %v, must be more than 0 on a logarithmic scale", s.low)
+		r.fault(e.Path, "low, %v, must be more than 0 on a logarithmic scale", s.low)
 	}
 	return s
 }
