@@ -52,12 +52,13 @@ func TestSynchronousFitsAreCautionedAbout(t *testing.T) {
 		set  []string
 		want bool
 	}{
-		{[]string{"host.engine=trtllm"}, true},
-		{[]string{"host.engine=trtllm", "async_scheduling=false"}, false},
-		{[]string{"host.engine=trtllm", "policy=vllm@0.11"}, false},
+		{[]string{"host.engine=trtllm-1.0"}, true},
+		{[]string{"host.engine=trtllm"}, false},
+		{[]string{"host.engine=trtllm-1.0", "async_scheduling=false"}, false},
+		{[]string{"host.engine=trtllm-1.0", "policy=vllm@0.11"}, false},
 		{nil, false},
 	} {
-		said := strings.Contains(strings.Join(planOf(t, small, c.set...).Cautions(), "\n"), "host times of trtllm are fitted to runs replayed with synchronous scheduling")
+		said := strings.Contains(strings.Join(planOf(t, small, c.set...).Cautions(), "\n"), "host times of trtllm-1.0 are fitted to runs replayed with synchronous scheduling")
 		if said != c.want {
 			t.Errorf("%q: caution %v, want %v", c.set, said, c.want)
 		}

@@ -16,7 +16,7 @@ func (p *Plan) Cautions() []string {
 	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.Machine.Weights) {
 		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.Scenario.Model.Name, says, p.Machine.Weights))
 	}
-	if engine := p.Scenario.Host.Engine; value(p.Scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") {
+	if engine := p.Scenario.Host.Engine; value(p.Scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") && !p.Machine.Profile.Engine[engine].Overlapped {
 		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
 	}
 	if p.Ledger.Hybrid != nil && p.Config.Policy != scheduler.VLLMV0 {

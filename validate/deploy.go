@@ -220,7 +220,7 @@ func (d *deployment) limits(r *Row) error {
 // says so if it is another engine or the version is not known.
 func presetOf(r *Row) (name, note string) {
 	if r.Engine != "vllm" {
-		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's, with synchronous scheduling, stands for it"
+		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's stands for it"
 	}
 	parts := strings.SplitN(r.Version, ".", 3)
 	if len(parts) < 2 {
@@ -246,16 +246,16 @@ func presetOf(r *Row) (name, note string) {
 const asyncMinor = 14
 
 // asynchronous tells whether the engine of r plans a step while the GPU runs the
-// one before: vLLM of versions from asyncMinor on or not stated, and that of
-// InferenceMAX, whose start scripts ask for it. Where its policy stands for another
-// engine it does not: the calibration runs of TensorRT-LLM fit better so, on H100 far
-// better, though its overlap scheduler is on by default.
+// one before: vLLM of versions from asyncMinor on or not stated, and the servers of
+// InferenceMAX, where vLLM's start scripts ask for it and TensorRT-LLM's leave its
+// overlap scheduler on. Other runs of TensorRT-LLM do not say, and those of H100 fit
+// no better so.
 func asynchronous(r *Row) bool {
-	if r.Engine != "vllm" {
-		return false
-	}
 	if r.Source == inferenceMAX {
 		return true
+	}
+	if r.Engine != "vllm" {
+		return false
 	}
 	parts := strings.SplitN(r.Version, ".", 3)
 	if len(parts) < 2 || parts[0] != "0" {

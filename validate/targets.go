@@ -91,6 +91,7 @@ const targetsWhy = `Why targets are missed, as far as it is known:
 - TTFT holds the time from the client to the scheduler, request_s, one constant for each engine and
   GPU that whole runs of one source told. That of nim-trtllm comes out about twice as long, and why
   is not known.
-- Batching of engines other than vLLM is vLLM's policy in their place, with synchronous scheduling,
-  and for TensorRT-LLM with the reservation of blocks of its GUARANTEED_NO_EVICT.
+- Batching of engines other than vLLM is vLLM's policy in their place, for TensorRT-LLM with the
+  reservation of blocks of its GUARANTEED_NO_EVICT and, where its options are known, planned a step
+  ahead, as its overlap scheduler does.
 `

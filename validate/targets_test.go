@@ -33,7 +33,7 @@ func TestTargets(t *testing.T) {
 }
 
 // vLLM schedules asynchronously from 0.14 on, and before where a start script asks for
-// it, in planning and in time alike; engines whose policy vLLM's stands for do not.
+// it, in planning and in time alike; so does TensorRT-LLM where its script is known.
 func TestAsynchronousByVersion(t *testing.T) {
 	for _, c := range []struct {
 		engine, version, source string
@@ -42,7 +42,7 @@ func TestAsynchronousByVersion(t *testing.T) {
 		{"vllm", "0.10.2", "", false}, {"vllm", "0.12.0", "", false}, {"vllm", "0.13.0", "", false}, {"vllm", "0.14.0", "", true},
 		{"vllm", "0.18.0", "", true}, {"vllm", "1.0.0", "", true}, {"vllm", "", "", true}, {"vllm", "0.6.3", "", false},
 		{"vllm", "2024/25 CI", "", false}, {"trtllm", "1.1.0rc2.post2", "", false},
-		{"vllm", "0.10.2", inferenceMAX, true}, {"trtllm", "1.1.0rc2.post2", inferenceMAX, false},
+		{"vllm", "0.10.2", inferenceMAX, true}, {"trtllm", "1.1.0rc2.post2", inferenceMAX, true},
 	} {
 		r := Row{Model: "llama-3.1-8b", GPU: "H100", TP: 1, Weights: "bf16", KV: "bf16", Engine: c.engine, Version: c.version, Source: c.source, Prompt: 100, Output: 20}
 		o := Options{}
