@@ -74,9 +74,10 @@ const targetsWhy = `Why targets are missed, as far as it is known:
 - Constants are fitted on Llama-3.3-70B in fp8 (H100 under TensorRT-LLM: Qwen3-32B in fp8), and the
   cells of that model and format come nearest. No calibration row tells anything of other models
   or of weights in bf16, fp4 and mxfp4.
-- fp4 under vLLM on B200 comes out low: its kernels are those that vLLM 0.24 has, and the runs are
-  of 0.10, whose fp4 kernels no table has. With kernels pooled over engines it would come out
-  closer, but the calibration rows, all fp8, fit vLLM's own better, and held-out rows choose nothing.
+- fp4 under vLLM on B200 comes out low: its kernels are those that vLLM 0.24 has, timed without the
+  quantising of their inputs, and the runs are of 0.10, whose fp4 kernels no table has. With kernels
+  pooled over engines it would come out closer, but the calibration rows, all fp8, fit vLLM's own
+  better, and held-out rows choose nothing.
 - Experts in mxfp4 (gpt-oss): newer start scripts on H100 and H200 ask for Marlin kernels, which no
   table has; which rows they are of is not recorded. Five rows of H100 under vLLM with 512 users
   measure TPOT of 3.6 to 27 ms beside TTFT of 22 to 303 s: such servers ran far fewer sequences at
