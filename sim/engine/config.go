@@ -15,7 +15,11 @@ import (
 type Config struct {
 	// Scheduler is the batching policy with its limits.
 	Scheduler scheduler.Config
-	// Cost says how long a step takes.
+	// Replicas is the number of engines that serve the requests, all equal; 0 is 1.
+	Replicas int
+	// Router sends each request to one of several replicas; one needs none.
+	Router Router
+	// Cost says how long a step of a replica takes.
 	Cost gpu.Cost
 	// Source yields the requests.
 	Source workload.Source
@@ -45,6 +49,12 @@ func (c *Config) Check() error {
 	if c.Cost == nil || c.Source == nil || c.Sink == nil {
 		faults = append(faults, errors.New("engine: cost model, source and sink are all needed"))
 	}
+	if c.Replicas < 0 || c.Replicas > MaxReplicas {
+		faults = append(faults, fmt.Errorf("replicas: found %d; there are from 1 to %d", c.Replicas, MaxReplicas))
+	}
+	if c.Replicas > 1 && c.Router == nil {
+		faults = append(faults, fmt.Errorf("router: %d replicas need one", c.Replicas))
+	}
 	if c.Timeout < 0 {
 		faults = append(faults, fmt.Errorf("timeout: found %v; it must be 0 (never) or more", c.Timeout))
 	}
@@ -56,6 +66,12 @@ func (c *Config) Check() error {
 	}
 	return errors.Join(faults...)
 }
+
+// MaxReplicas is the most replicas of a pool.
+const MaxReplicas = 4096
+
+// replicas returns the number of replicas.
+func (c *Config) replicas() int { return max(c.Replicas, 1) }
 
 // The reasons of requests that are rejected or left unfinished, beside those
 // that a policy gives.

@@ -14,37 +14,56 @@ import (
 	"servesim/sim/workload"
 )
 
-// engine is one run under way.
-type engine struct {
+// pool is one run under way: its replicas, and the requests on their way to them.
+type pool struct {
 	cfg      Config
-	policy   scheduler.Policy
+	ctx      context.Context
 	reactive workload.Reactive // the source, if it is one
 	now      sim.Time
 	facts    sim.Calendar[fact]
 	head     workload.Request // the next request of the source, if more
 	more     bool
-	rank     int64
-	live     []live
+	live     []live // of all replicas
 	unused   []scheduler.Handle
-	news     []news   // in order of time, for the policy
-	told     int      // how many of news the policy has heard
-	seen     sim.Time // instant up to which the next plan knows what happened
-	ages     ages
-	limbo    []scheduler.Handle // finished, and maybe still known to the policy
-	hasty    bool               // some request has a deadline
-	group    group
-	run      observe.StepRun
-	serial   int64            // of the next step
+	hasty    bool             // some request has a deadline
 	spans    [][]observe.Span // empty, to be used again
-	lost     int32            // preemptions since the last step
-	blocked  bool             // some request can never be served
-	ctx      context.Context
-	since    sim.Time // the instant of the latest fact
-	facing   int      // facts of that instant
+	since    sim.Time         // the instant of the latest fact
+	facing   int              // facts of that instant
+	engines  []engine
+	loads    []Load // of the engines, in order
 
 	requestDraws, responseDraws sim.Family
 	draw                        rand.PCG
 }
+
+// engine is one replica at work.
+type engine struct {
+	*pool
+	number  int32
+	policy  scheduler.Policy
+	state   state
+	stretch stretch // under way, of a busy engine
+	rank    int64
+	news    []news   // in order of time, for the policy
+	told    int      // how many of news the policy has heard
+	seen    sim.Time // instant up to which the next plan knows what happened
+	ages    ages
+	limbo   []scheduler.Handle // finished, and maybe still known to the policy
+	group   group
+	run     observe.StepRun
+	serial  int64 // of the next step
+	lost    int32 // preemptions since the last step
+}
+
+// state says what an engine does next.
+type state uint8
+
+const (
+	due     state = iota // it chooses now
+	busy                 // its stretch ends
+	idle                 // nothing, until somebody arrives
+	stopped              // nothing: no step ends before the horizon
+)
 
 // Run replays the source of c through its policy and cost model and hands the
 // records to its sink. It returns when every request has left or the horizon
@@ -54,14 +73,19 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	policy, err := scheduler.New(c.Scheduler)
-	if err != nil {
-		return err
-	}
-	e := &engine{cfg: c, policy: policy, ctx: ctx,
+	p := &pool{cfg: c, ctx: ctx,
 		requestDraws: c.Seed.Family("network.request"), responseDraws: c.Seed.Family("network.response")}
-	if err := e.loop(); err != nil {
-		return fmt.Errorf("at %v: %w", e.now, err)
+	p.engines, p.loads = make([]engine, c.replicas()), make([]Load, c.replicas())
+	for i := range p.engines {
+		policy, err := scheduler.New(c.Scheduler)
+		if err != nil {
+			return err
+		}
+		p.engines[i] = engine{pool: p, number: int32(i), policy: policy}
+		p.loads[i].Replica = int32(i)
+	}
+	if err := p.loop(); err != nil {
+		return fmt.Errorf("at %v: %w", p.now, err)
 	}
 	return nil
 }
@@ -74,66 +98,99 @@ const pollEvery = 4096
 const maxStanding = 1 << 20
 
 // open takes the first request, or, of a closed loop, all that wait for nobody.
-func (e *engine) open() error {
-	if err := e.pullHead(); err != nil {
+func (p *pool) open() error {
+	if err := p.pullHead(); err != nil {
 		return err
 	}
-	reactive, ok := e.cfg.Source.(workload.Reactive)
+	reactive, ok := p.cfg.Source.(workload.Reactive)
 	if !ok {
 		return nil
 	}
-	e.reactive = reactive
-	for e.more {
-		if err := e.book(&e.head); err != nil {
+	p.reactive = reactive
+	for p.more {
+		if err := p.book(&p.head); err != nil {
 			return err
 		}
-		if err := e.pullHead(); err != nil {
+		if err := p.pullHead(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// loop is the engine: hear the facts, choose, run what was chosen.
-func (e *engine) loop() error {
-	if err := e.open(); err != nil {
+// loop makes one thing happen after the other: at each instant first the ends
+// of steps, then facts, then one choice, after which there may be facts again.
+// Of what is equal the replica of the lowest number goes first.
+func (p *pool) loop() error {
+	if err := p.open(); err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		if i%pollEvery == 0 && e.ctx.Err() != nil {
-			return context.Cause(e.ctx)
+		if i%pollEvery == 0 && p.ctx.Err() != nil {
+			return context.Cause(p.ctx)
 		}
-		if err := e.deliver(e.now); err != nil {
-			return err
-		}
-		e.tell()
-		ended, err := e.turn(e.policy.Plan())
+		t, ok, err := p.nextFact()
 		if err != nil {
 			return err
 		}
-		if ended {
-			return e.finish()
+		if h := sim.Time(p.cfg.Horizon); !ok || h > 0 && t > h {
+			t = observe.Never
+		}
+		ends, chooses := p.first()
+		switch {
+		case ends != nil && (t == observe.Never || ends.stretch.end <= t) && (chooses == nil || ends.stretch.end == p.now):
+			p.now = ends.stretch.end
+			err = ends.finish()
+		case t != observe.Never && (chooses == nil || t <= p.now):
+			p.now = max(p.now, t)
+			err = p.hear(t)
+		case chooses != nil:
+			err = chooses.choose()
+		default:
+			return p.finish(ok)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// turn runs the planned step, or waits if it is empty. ended is true, and
-// nothing of the plan has come about, if the run is over.
-func (e *engine) turn(step *scheduler.Step) (ended bool, err error) {
+// first returns the engine whose stretch ends first and the first that is to
+// choose, nil if there is none.
+func (p *pool) first() (ends, chooses *engine) {
+	for i := range p.engines {
+		e := &p.engines[i]
+		switch {
+		case e.state == busy && (ends == nil || e.stretch.end < ends.stretch.end):
+			ends = e
+		case e.state == due && chooses == nil:
+			chooses = e
+		}
+	}
+	return ends, chooses
+}
+
+// choose plans the next step and begins it, or rests if there is none.
+func (e *engine) choose() error {
+	e.tell()
+	step := e.policy.Plan()
 	if step.Empty() {
 		if err := e.note(step); err != nil {
-			return false, err
+			return err
 		}
-		return e.wait(step)
+		e.rest(step)
+		return nil
 	}
-	p, k, err := e.stretch(step)
-	if err != nil || k == 0 {
-		return k == 0, err
+	s, err := e.plan(step)
+	if err != nil {
+		return err
 	}
-	if err := e.note(step); err != nil {
-		return false, err
+	if s.k == 0 { // nothing of the plan has come about
+		e.state = stopped
+		return nil
 	}
-	return false, e.execute(step, p, k)
+	e.state, e.stretch = busy, s
+	return e.note(step)
 }
 
 // note takes in what planning step changed at once.
@@ -177,56 +234,49 @@ func (e *engine) note(step *scheduler.Step) error {
 	return nil
 }
 
-// wait moves to the next fact, or stays if the next plan may differ: if planning
-// an empty step preempted or dropped somebody, or did not know all that happened.
-func (e *engine) wait(step *scheduler.Step) (ended bool, err error) {
+// rest makes the engine idle, or due again if the next plan may differ: if
+// planning an empty step preempted or dropped somebody, or did not know all that
+// happened.
+func (e *engine) rest(step *scheduler.Step) {
 	e.policy.Idle()
 	e.forget()
 	if e.seen < e.now || len(step.Preempted)+len(step.Dropped) > 0 {
 		e.seen = e.now
-		return false, nil
+		return
 	}
-	t, ok, err := e.nextFact()
-	if err != nil || !ok {
-		e.blocked = true
-		return true, err
-	}
-	if e.cfg.Horizon > 0 && t > sim.Time(e.cfg.Horizon) {
-		return true, nil
-	}
-	e.now, e.seen = t, t
-	return false, nil
+	e.state = idle
 }
 
-// finish ends what is left when the run is over, in order of ID.
-func (e *engine) finish() error {
-	end, reason := e.now, ReasonBlocked
-	if h := sim.Time(e.cfg.Horizon); h > 0 {
+// finish ends what is left when nothing more happens before the horizon, in order
+// of ID; more tells that something would happen after it.
+func (p *pool) finish(more bool) error {
+	end, reason := p.now, ReasonBlocked
+	if h := sim.Time(p.cfg.Horizon); h > 0 {
 		end = h
-		if !e.blocked {
-			reason = ReasonHorizon
+		for i := range p.engines {
+			more = more || p.engines[i].state == stopped
 		}
-		if err := e.deliver(h); err != nil {
-			return err
+		if more {
+			reason = ReasonHorizon
 		}
 	}
 	var left []scheduler.Handle
-	for h := range e.live {
-		l := &e.live[h]
+	for h := range p.live {
+		l := &p.live[h]
 		if l.place.over() || l.rec.Arrival > end {
 			continue
 		}
 		if l.place == grouped {
-			e.settle(scheduler.Handle(h), l)
+			p.engines[l.rec.Replica].settle(scheduler.Handle(h), l)
 		}
 		left = append(left, scheduler.Handle(h))
 	}
-	slices.SortFunc(left, func(a, b scheduler.Handle) int { return cmp.Compare(e.live[a].rec.ID, e.live[b].rec.ID) })
-	e.reactive = nil
+	slices.SortFunc(left, func(a, b scheduler.Handle) int { return cmp.Compare(p.live[a].rec.ID, p.live[b].rec.ID) })
+	p.reactive = nil
 	for _, h := range left {
-		l := &e.live[h]
+		l := &p.live[h]
 		l.rec.Outcome, l.rec.Reason = observe.Unfinished, reason
-		if err := e.emit(h, end); err != nil {
+		if err := p.emit(h, end); err != nil {
 			return err
 		}
 	}

@@ -11,102 +11,141 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// execute runs the planned step k times, whose durations are those of p.
-func (e *engine) execute(step *scheduler.Step, p gpu.Progression, k int64) error {
-	span := total(p, k)
-	if e.now > sim.MaxTime-sim.Time(span) {
-		return fmt.Errorf("the run lasts longer than the 106 days that can be counted")
-	}
-	end := e.now.Add(span)
-	e.describe(step, p, k)
-	e.serial += k
-	if err := e.elapse(step, p, k, end); err != nil {
-		return err
-	}
-	done := e.policy.Advance(k)
-	e.forget()
-	e.run.BlocksUsed = e.policy.Peak()
-	for i := range step.Shares {
-		e.chunk(&step.Shares[i], end)
-	}
-	if err := e.cfg.Sink.Step(&e.run); err != nil {
-		return err
-	}
-	e.seen = end
-	if e.cfg.Scheduler.AsyncScheduling { // the next step is planned as this one starts
-		e.seen = e.now.Add(total(p, k-1))
-	}
-	e.now = end
-	return e.complete(done)
+// stretch is a planned step that runs one or more times in a row.
+type stretch struct {
+	step      *scheduler.Step
+	from, end sim.Time
+	durations gpu.Progression
+	k         int64 // steps; something that happens before its end may make them fewer
+	fixed     bool  // nothing will
 }
 
-// stretch returns the durations of the step's repetitions and how many of them
-// run, 0 if the horizon leaves no room for one.
-func (e *engine) stretch(step *scheduler.Step) (p gpu.Progression, k int64, err error) {
-	k = 1
+// plan returns the stretch that begins now with the planned step, of no steps if
+// the horizon leaves no room for one.
+func (e *engine) plan(step *scheduler.Step) (stretch, error) {
+	s := stretch{step: step, from: e.now, k: 1}
 	if len(step.Shares) > 0 {
-		p = gpu.Progression{First: e.cfg.Cost.Step(work(step)), Steps: 1}
+		s.durations = gpu.Progression{First: e.cfg.Cost.Step(work(step)), Steps: 1}
 	} else {
-		p = e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV)
-		k = e.policy.Repeat()
+		s.durations = e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV)
+		s.k = e.policy.Repeat()
 	}
+	p := s.durations
 	if p.First <= 0 || p.Inc < 0 || p.Steps < 1 {
-		return p, 0, fmt.Errorf("the cost model answers %v per step and %v more for each of %d; steps take time and do not get shorter", p.First, p.Inc, p.Steps)
+		return s, fmt.Errorf("the cost model answers %v per step and %v more for each of %d; steps take time and do not get shorter", p.First, p.Inc, p.Steps)
 	}
-	k = countable(p, min(k, p.Steps, maxStretch))
+	s.k = countable(p, min(s.k, p.Steps, maxStretch))
 	if e.told < len(e.news) {
-		k = 1 // the next plan knows more
-	}
-	if k > 1 {
-		t, ok, err := e.nextFact()
-		if err != nil {
-			return p, 0, err
-		}
-		if ok {
-			k = e.until(p, t, k)
-		}
+		s.k = 1 // the next plan knows more
 	}
 	if h := sim.Time(e.cfg.Horizon); h > 0 {
-		k = stepsWithin(p, h.Sub(e.now), k)
+		s.k = stepsWithin(p, h.Sub(s.from), s.k)
 	}
-	return p, k, nil
+	span := total(p, s.k)
+	if s.from > sim.MaxTime-sim.Time(span) {
+		return s, fmt.Errorf("the run lasts longer than the 106 days that can be counted")
+	}
+	s.end = s.from.Add(span)
+	return s, nil
 }
 
-// until returns how many of at most limit steps run before a plan that knows of
+// interrupt tells the engine that something is to happen to it at t, which ends
+// the stretch under way when a plan that knows of it can differ. Afterwards the
+// stretch has ended, or t lies within its last step or before it.
+func (e *engine) interrupt(t sim.Time) error {
+	switch s := &e.stretch; e.state {
+	case idle:
+		e.state, e.seen = due, t
+	case busy:
+		if !s.fixed {
+			e.fix(e.until(t))
+		}
+		if s.end <= t {
+			return e.finish()
+		}
+	}
+	return nil
+}
+
+// until returns how many of the steps under way run before a plan that knows of
 // the fact at t can differ. With asynchronous scheduling that is the plan after
 // the one that t interrupts; but no more than the last step may hold a deadline.
-func (e *engine) until(p gpu.Progression, t sim.Time, limit int64) int64 {
-	k := stepsUntil(p, t.Sub(e.now), limit)
-	if e.cfg.Scheduler.AsyncScheduling && !e.hasty {
-		k = min(k+1, limit)
+func (e *engine) until(t sim.Time) int64 {
+	s := &e.stretch
+	k := stepsUntil(s.durations, t.Sub(s.from), s.k)
+	if e.cfg.Scheduler.AsyncScheduling && !e.hasty && t > s.from {
+		k = min(k+1, s.k)
 	}
 	return k
 }
 
-// describe fills in the record of k steps, but for what their end will show.
-func (e *engine) describe(step *scheduler.Step, p gpu.Progression, k int64) {
+// fix settles that k steps of the stretch run, records them but for what their
+// end will show, and lets all but the last go by.
+func (e *engine) fix(k int64) {
+	s := &e.stretch
+	s.k, s.fixed, s.end = k, true, s.from.Add(total(s.durations, k))
+	e.describe()
+	e.serial += k
+	if s.step.Decodes > 0 && k > 1 {
+		p := s.durations
+		e.tick(e.run.Serial, k-1, s.from.Add(p.First), p.First, p.Inc)
+	}
+}
+
+// finish ends the stretch under way.
+func (e *engine) finish() error {
+	s := &e.stretch
+	if !s.fixed {
+		e.fix(s.k)
+	}
+	switch p := s.durations; {
+	case s.step.Decodes == 0:
+	case s.k == 1:
+		e.tick(e.run.Serial, 1, s.end, p.First, p.Inc)
+	default:
+		e.tick(e.run.Serial+s.k-1, 1, s.end, s.end.Sub(e.group.last), 0)
+	}
+	done := e.policy.Advance(s.k)
+	e.forget()
+	e.run.BlocksUsed = e.policy.Peak()
+	for i := range s.step.Shares {
+		e.chunk(&s.step.Shares[i], s.end)
+	}
+	if err := e.cfg.Sink.Step(&e.run); err != nil {
+		return err
+	}
+	e.state, e.seen = due, s.end
+	if e.cfg.Scheduler.AsyncScheduling { // the next step is planned as this one starts
+		e.seen = s.from.Add(total(s.durations, s.k-1))
+	}
+	return e.complete(done, s.end)
+}
+
+// describe fills in the record of the stretch, but for what its end will show.
+func (e *engine) describe() {
 	running, waiting, _ := e.policy.Counts()
-	r := &e.run
+	s, r := &e.stretch, &e.run
+	step, p := s.step, s.durations
 	*r = observe.StepRun{
-		Serial: e.serial, Start: e.now, Steps: k, First: p.First, Inc: p.Inc, Base: e.base(step, p),
+		Replica: e.number, Serial: e.serial, Start: s.from, Steps: s.k, First: p.First, Inc: p.Inc, Base: e.base(step, p),
 		Decodes: step.Decodes, DecodeKV: step.DecodeKV,
 		Chunks: r.Chunks[:0], Gaps: r.Gaps[:0],
 		Running: int32(running), Waiting: int32(waiting), Oldest: e.oldest(), Held: observe.Held(step.Held), Preempted: e.lost,
 	}
-	if k == 1 {
+	if s.k == 1 {
 		r.Inc = 0
 	}
 	e.lost = 0
 	if e.group.members > 0 && step.Decodes > 0 {
-		e.gaps(p, k)
+		e.gaps()
 	}
 	for i := range step.Shares {
 		l := &e.live[step.Shares[i].Seq]
 		if l.rec.Scheduled == observe.Never {
-			l.rec.Scheduled = e.now
+			l.rec.Scheduled = s.from
 		}
 		if step.Shares[i].Last && l.rec.First != observe.Never && l.place != departed {
-			e.gap(e.now.Add(p.First).Sub(l.last))
+			e.gap(s.from.Add(p.First).Sub(l.last))
 		}
 	}
 }
@@ -122,24 +161,24 @@ func (e *engine) base(step *scheduler.Step, p gpu.Progression) sim.Duration {
 	return e.cfg.Cost.Decode(int64(step.Decodes), step.DecodeKV).First
 }
 
-// gaps records the gaps of the decodes that end in k steps: those of the first
+// gaps records the gaps of the decodes that end in the stretch: those of the first
 // step by the instant of the token before, the rest as long as their steps.
-func (e *engine) gaps(p gpu.Progression, k int64) {
-	g, r := &e.group, &e.run
+func (e *engine) gaps() {
+	g, r, s := &e.group, &e.run, &e.stretch
 	synced := g.members - int32(len(g.odd))
-	if len(g.odd) == 0 && g.last == e.now {
-		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: g.members, Steps: k, First: p.First, Inc: r.Inc})
+	if len(g.odd) == 0 && g.last == s.from {
+		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: g.members, Steps: s.k, First: r.First, Inc: r.Inc})
 		return
 	}
-	end := e.now.Add(p.First)
+	end := s.from.Add(r.First)
 	if synced > 0 {
 		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: synced, Steps: 1, First: end.Sub(g.last)})
 	}
 	for _, h := range g.odd {
 		e.gap(end.Sub(e.live[h].last))
 	}
-	if k > 1 {
-		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: g.members, Steps: k - 1, First: p.First + p.Inc, Inc: p.Inc})
+	if s.k > 1 {
+		r.Gaps = append(r.Gaps, observe.Gaps{Seqs: g.members, Steps: s.k - 1, First: r.First + r.Inc, Inc: r.Inc})
 	}
 }
 
@@ -151,27 +190,6 @@ func (e *engine) gap(d sim.Duration) {
 		return
 	}
 	e.run.Gaps = append(gaps, observe.Gaps{Seqs: 1, Steps: 1, First: d})
-}
-
-// elapse lets k steps go by, and makes true what happens before the last ends.
-func (e *engine) elapse(step *scheduler.Step, p gpu.Progression, k int64, end sim.Time) error {
-	if step.Decodes == 0 {
-		return e.deliver(end - 1)
-	}
-	first := e.now.Add(p.First)
-	if k == 1 {
-		if err := e.deliver(end - 1); err != nil {
-			return err
-		}
-		e.tick(e.run.Serial, 1, first, p.First, p.Inc)
-		return nil
-	}
-	e.tick(e.run.Serial, k-1, first, p.First, p.Inc)
-	if err := e.deliver(end - 1); err != nil {
-		return err
-	}
-	e.tick(e.run.Serial+k-1, 1, end, end.Sub(e.group.last), 0)
-	return nil
 }
 
 // chunk takes in a prompt chunk that the step which ends at end computed.
@@ -198,8 +216,8 @@ func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	}
 }
 
-// complete ends the requests that got their last token now, in order of ID.
-func (e *engine) complete(done []scheduler.Handle) error {
+// complete ends the requests that got their last token at end, in order of ID.
+func (e *engine) complete(done []scheduler.Handle, end sim.Time) error {
 	if len(done) > 1 {
 		slices.SortFunc(done, func(a, b scheduler.Handle) int { return cmp.Compare(e.live[a].rec.ID, e.live[b].rec.ID) })
 	}
@@ -213,10 +231,10 @@ func (e *engine) complete(done []scheduler.Handle) error {
 		if l.place == grouped {
 			e.settle(h, l)
 		}
-		if l.patience == observe.Never || e.now.Add(l.rec.Response) <= l.patience {
+		if l.patience == observe.Never || end.Add(l.rec.Response) <= l.patience {
 			l.rec.Outcome = observe.Completed
 		}
-		if err := e.emit(h, e.now); err != nil { // which may move e.live
+		if err := e.emit(h, end); err != nil { // which may move e.live
 			return err
 		}
 		e.live[h].place = finished

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,32 +19,32 @@ type fact struct {
 }
 
 // pullHead takes the next request from the source.
-func (e *engine) pullHead() error {
-	r, err := e.cfg.Source.Next()
+func (p *pool) pullHead() error {
+	r, err := p.cfg.Source.Next()
 	if errors.Is(err, io.EOF) {
-		e.more = false
+		p.more = false
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if r.Arrival < e.head.Arrival {
-		return fmt.Errorf("request %d arrives at %v, before the one ahead of it at %v", r.ID, r.Arrival, e.head.Arrival)
+	if r.Arrival < p.head.Arrival {
+		return fmt.Errorf("request %d arrives at %v, before the one ahead of it at %v", r.ID, r.Arrival, p.head.Arrival)
 	}
-	e.head, e.more = r, true
+	p.head, p.more = r, true
 	return nil
 }
 
 // pull books every request that may be the cause of the next fact.
-func (e *engine) pull() error {
-	for e.more {
-		if t, ok := e.facts.Next(); ok && e.head.Arrival > t {
+func (p *pool) pull() error {
+	for p.more {
+		if t, ok := p.facts.Next(); ok && p.head.Arrival > t {
 			return nil
 		}
-		if err := e.book(&e.head); err != nil {
+		if err := p.book(&p.head); err != nil {
 			return err
 		}
-		if err := e.pullHead(); err != nil {
+		if err := p.pullHead(); err != nil {
 			return err
 		}
 	}
@@ -53,12 +52,12 @@ func (e *engine) pull() error {
 }
 
 // book makes r live and books its facts.
-func (e *engine) book(r *workload.Request) error {
+func (p *pool) book(r *workload.Request) error {
 	if r.Prompt < 1 || r.Output < 1 || r.Cancel < 0 {
 		return fmt.Errorf("request %d has a prompt of %d tokens, an output of %d and a patience of %v; lengths are 1 or more, and patience is not negative", r.ID, r.Prompt, r.Output, r.Cancel)
 	}
-	h := e.alloc()
-	l := &e.live[h]
+	h := p.alloc()
+	l := &p.live[h]
 	*l = live{place: outside, patience: observe.Never, rec: observe.Request{
 		Lost: l.rec.Lost[:0],
 		ID:   r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
@@ -66,17 +65,17 @@ func (e *engine) book(r *workload.Request) error {
 		First: observe.Never, Last: observe.Never, End: observe.Never,
 		Prompt: r.Prompt, Wanted: r.Output,
 	}}
-	request, ok := e.cfg.RequestDelay.Constant()
+	request, ok := p.cfg.RequestDelay.Constant()
 	if !ok {
-		e.requestDraws.Reset(&e.draw, uint64(r.ID))
-		request = e.cfg.RequestDelay.Draw(&e.draw)
+		p.requestDraws.Reset(&p.draw, uint64(r.ID))
+		request = p.cfg.RequestDelay.Draw(&p.draw)
 	}
-	if l.rec.Response, ok = e.cfg.ResponseDelay.Constant(); !ok {
-		e.responseDraws.Reset(&e.draw, uint64(r.ID))
-		l.rec.Response = e.cfg.ResponseDelay.Draw(&e.draw)
+	if l.rec.Response, ok = p.cfg.ResponseDelay.Constant(); !ok {
+		p.responseDraws.Reset(&p.draw, uint64(r.ID))
+		l.rec.Response = p.cfg.ResponseDelay.Draw(&p.draw)
 	}
 	patience := r.Cancel
-	if t := e.cfg.Timeout; t > 0 && (patience == 0 || t <= patience) {
+	if t := p.cfg.Timeout; t > 0 && (patience == 0 || t <= patience) {
 		patience = t
 	}
 	if r.Arrival > sim.MaxTime-sim.Time(max(request, patience)) {
@@ -84,72 +83,79 @@ func (e *engine) book(r *workload.Request) error {
 	}
 	sent, deadline := r.Arrival.Add(request), r.Arrival.Add(patience)
 	if patience == 0 || sent < deadline {
-		e.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
+		p.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
 	}
 	if patience > 0 {
-		l.patience, e.hasty = deadline, true
-		e.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
+		l.patience, p.hasty = deadline, true
+		p.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
 	}
 	// Until the request ends, Outcome holds what its deadline would make of it.
 	l.rec.Outcome = observe.Cancelled
-	if patience == e.cfg.Timeout {
+	if patience == p.cfg.Timeout {
 		l.rec.Outcome = observe.TimedOut
 	}
 	return nil
 }
 
 // stale tells that f is the deadline of a request that has left.
-func (e *engine) stale(f fact) bool {
-	l := &e.live[f.h]
+func (p *pool) stale(f fact) bool {
+	l := &p.live[f.h]
 	return l.place.over() || l.rec.ID != f.id
 }
 
 // nextFact returns the instant of the next fact; ok is false if none will come.
-func (e *engine) nextFact() (t sim.Time, ok bool, err error) {
+func (p *pool) nextFact() (t sim.Time, ok bool, err error) {
 	for {
-		if err := e.pull(); err != nil {
+		if err := p.pull(); err != nil {
 			return 0, false, err
 		}
-		t, ok = e.facts.Next()
-		if !ok || !e.stale(e.facts.Peek()) {
+		t, ok = p.facts.Next()
+		if !ok || !p.stale(p.facts.Peek()) {
 			return t, ok, nil
 		}
-		e.facts.Discard()
+		p.facts.Discard()
 	}
 }
 
-// deliver makes every fact up to instant until true, and news for the policy.
-func (e *engine) deliver(until sim.Time) error {
-	for n := 1; ; n++ {
-		t, ok, err := e.nextFact()
-		if err != nil || !ok || t > until {
-			return err
-		}
-		if n%pollEvery == 0 && e.ctx.Err() != nil {
-			return context.Cause(e.ctx)
-		}
-		if err := e.standing(t); err != nil {
-			return err
-		}
-		f := e.facts.Pop()
-		if f.deadline {
-			err = e.giveUp(f.h, t)
-		} else {
-			err = e.arrive(f.h, t)
-		}
-		if err != nil {
-			return err
-		}
+// hear makes the fact at t true.
+func (p *pool) hear(t sim.Time) error {
+	if err := p.standing(t); err != nil {
+		return err
 	}
+	f := p.facts.Pop()
+	l := &p.live[f.h]
+	switch {
+	case !f.deadline:
+		return p.route(l).arrive(f.h, t)
+	case l.place == outside:
+		if err := p.emit(f.h, t); err != nil {
+			return err
+		}
+		p.release(f.h)
+		return nil
+	}
+	return p.engines[l.rec.Replica].giveUp(f.h, t)
+}
+
+// route sends the request l, which reaches the pool, to a replica.
+func (p *pool) route(l *live) *engine {
+	i := 0
+	if len(p.engines) > 1 {
+		i = p.cfg.Router.Route(l.rec.ID, p.loads)
+	}
+	load := &p.loads[i]
+	load.Outstanding++
+	l.rec.Replica = load.Replica
+	return &p.engines[load.Replica]
 }
 
 // standing counts the facts of instant t, and reports those that would never
 // let time move: calls of a closed loop that end when they are made.
-func (e *engine) standing(t sim.Time) error {
-	if t != e.since {
-		e.since, e.facing = t, 0
+func (p *pool) standing(t sim.Time) error {
+	if t != p.since {
+		p.since, p.facing = t, 0
 	}
-	if e.facing++; e.reactive == nil || e.facing <= maxStanding+len(e.live) {
+	if p.facing++; p.reactive == nil || p.facing <= maxStanding+len(p.live) {
 		return nil
 	}
 	return fmt.Errorf("more than %d calls were made and ended at once: every call of the closed loop is rejected, and its user calls again without think time", maxStanding)
@@ -168,6 +174,9 @@ func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 	s := scheduler.Seq{Rank: e.rank, Priority: l.rec.Priority, Prompt: l.rec.Prompt, Output: l.limit}
 	if reason := e.policy.Fits(s); reason != "" {
 		return e.reject(h, t, reason)
+	}
+	if err := e.interrupt(t); err != nil {
+		return err
 	}
 	e.rank++
 	if e.cfg.Detail {
@@ -206,29 +215,29 @@ func (e *engine) forget() {
 }
 
 // reject ends the request h, which the policy does not hold.
-func (e *engine) reject(h scheduler.Handle, t sim.Time, reason string) error {
-	l := &e.live[h]
+func (p *pool) reject(h scheduler.Handle, t sim.Time, reason string) error {
+	l := &p.live[h]
 	l.rec.Outcome, l.rec.Reason = observe.Rejected, reason
-	if err := e.emit(h, t); err != nil {
+	if err := p.emit(h, t); err != nil {
 		return err
 	}
-	e.release(h)
+	p.release(h)
 	return nil
 }
 
-// giveUp ends the request h because its client stopped waiting at t.
+// giveUp ends the request h, which has arrived, because its client stopped
+// waiting at t.
 func (e *engine) giveUp(h scheduler.Handle, t sim.Time) error {
+	if err := e.interrupt(t); err != nil { // which may move e.live
+		return err
+	}
 	l := &e.live[h]
-	id, arrived := l.rec.ID, l.place != outside
+	id := l.rec.ID
 	if l.place == grouped {
 		e.settle(h, l)
 	}
-	if err := e.emit(h, t); err != nil { // which may move e.live
+	if err := e.emit(h, t); err != nil {
 		return err
-	}
-	if !arrived {
-		e.release(h)
-		return nil
 	}
 	e.live[h].place = departed
 	e.news = append(e.news, news{at: t, h: h, id: id, abort: true})
@@ -237,17 +246,20 @@ func (e *engine) giveUp(h scheduler.Handle, t sim.Time) error {
 
 // emit writes the record of h, which ends at t with the outcome it holds, and
 // books what that releases.
-func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
-	l := &e.live[h]
+func (p *pool) emit(h scheduler.Handle, t sim.Time) error {
+	l := &p.live[h]
 	l.rec.End = t
 	l.rec.Output = l.emitted
+	if l.rec.Sent != observe.Never {
+		p.loads[l.rec.Replica].Outstanding--
+	}
 	if l.emitted > 0 {
 		l.rec.Last = l.last
 	}
-	if err := e.send(l); err != nil {
+	if err := p.send(l); err != nil {
 		return err
 	}
-	if e.reactive == nil {
+	if p.reactive == nil {
 		return nil
 	}
 	seen := t
@@ -256,12 +268,12 @@ func (e *engine) emit(h scheduler.Handle, t sim.Time) error {
 	} else if l.patience > t {
 		seen = l.patience // the answer was on its way when the client gave up
 	}
-	r, ok := e.reactive.Done(l.rec.ID, seen)
+	r, ok := p.reactive.Done(l.rec.ID, seen)
 	if !ok {
 		return nil
 	}
 	if r.Arrival < seen {
 		return fmt.Errorf("request %d arrives at %v, before the end of the one that releases it at %v", r.ID, r.Arrival, seen)
 	}
-	return e.book(&r)
+	return p.book(&r)
 }

@@ -70,7 +70,7 @@ func TestSinkErrorsEndTheRun(t *testing.T) {
 	c := small(t, "vllm@0.20", requests(workload.Request{Prompt: 20, Output: 30}, workload.Request{Arrival: at(45), Prompt: 1, Output: 1}))
 	c.Sink = sink
 	_, err := failing(t, context.Background(), c)
-	if !errors.Is(err, full) || err.Error() != "at 30ms: no space left on device" {
+	if !errors.Is(err, full) || err.Error() != "at 50ms: no space left on device" { // when the steps end
 		t.Errorf("Run returns %v", err)
 	}
 	if sink.steps != 1 || len(sink.requests) != 0 {

@@ -60,20 +60,20 @@ type news struct {
 }
 
 // alloc returns an unused handle.
-func (e *engine) alloc() scheduler.Handle {
-	if n := len(e.unused); n > 0 {
-		h := e.unused[n-1]
-		e.unused = e.unused[:n-1]
+func (p *pool) alloc() scheduler.Handle {
+	if n := len(p.unused); n > 0 {
+		h := p.unused[n-1]
+		p.unused = p.unused[:n-1]
 		return h
 	}
-	e.live = append(e.live, live{})
-	return scheduler.Handle(len(e.live) - 1)
+	p.live = append(p.live, live{})
+	return scheduler.Handle(len(p.live) - 1)
 }
 
 // release makes h unused.
-func (e *engine) release(h scheduler.Handle) {
-	e.live[h].place = free
-	e.unused = append(e.unused, h)
+func (p *pool) release(h scheduler.Handle) {
+	p.live[h].place = free
+	p.unused = append(p.unused, h)
 }
 
 // joinGroup makes l, whose latest token was made at l.last, a member.
@@ -167,7 +167,7 @@ func (e *engine) trim() {
 	g := &e.group
 	gaps, joins := g.steps, g.steps
 	for i := range e.live {
-		if l := &e.live[i]; l.place == grouped {
+		if l := &e.live[i]; l.place == grouped && l.rec.Replica == e.number {
 			gaps, joins = min(gaps, l.gapFrom), min(joins, l.join)
 		}
 	}

@@ -51,33 +51,33 @@ func (e *engine) credit(l *live, from, to int64) {
 }
 
 // make gives l a token of each of steps steps from serial on.
-func (e *engine) make(l *live, serial, steps int64) {
+func (p *pool) make(l *live, serial, steps int64) {
 	if l.made.Steps > 0 && l.made.Step+l.made.Steps == serial {
 		l.made.Steps += steps
 		return
 	}
-	e.file(l)
+	p.file(l)
 	l.made = observe.Span{Step: serial, Steps: steps}
 }
 
 // file moves the latest span of l to the others, in a slice that is used again.
-func (e *engine) file(l *live) {
+func (p *pool) file(l *live) {
 	if l.made.Steps == 0 {
 		return
 	}
-	if n := len(e.spans); l.rec.Made == nil && n > 0 {
-		l.rec.Made, e.spans = e.spans[n-1], e.spans[:n-1]
+	if n := len(p.spans); l.rec.Made == nil && n > 0 {
+		l.rec.Made, p.spans = p.spans[n-1], p.spans[:n-1]
 	}
 	l.rec.Made = append(l.rec.Made, l.made)
 	l.made = observe.Span{}
 }
 
 // send hands the record of l to the sink.
-func (e *engine) send(l *live) error {
-	e.file(l)
-	err := e.cfg.Sink.Request(&l.rec)
+func (p *pool) send(l *live) error {
+	p.file(l)
+	err := p.cfg.Sink.Request(&l.rec)
 	if l.rec.Made != nil {
-		e.spans = append(e.spans, l.rec.Made[:0])
+		p.spans = append(p.spans, l.rec.Made[:0])
 		l.rec.Made = nil
 	}
 	return err
