@@ -8,11 +8,13 @@ import (
 	"servesim/sim/observe"
 )
 
-// apply gives the sequences of p what they computed, and ends those that have
-// all their tokens.
-func (r *run) apply(p plan) error {
+// apply ends the step under way: it gives its sequences what they computed, and
+// ends those that have all their tokens.
+func (r *replica) apply() error {
+	r.busy = false
+	r.release()
 	var done []*request
-	for _, it := range p.items {
+	for _, it := range r.plan.items {
 		if it.ghost {
 			it.r.compute(it)
 			it.r.computed = it.tokens

@@ -24,22 +24,30 @@ type lived struct {
 	ToFirst, AfterFirst, Gap blame.Parts
 	Costs                    []blame.Cost
 	sent, end                sim.Time
+	replica                  int32
 }
 
 // busy is a Sink that keeps when steps ran.
-type busy struct{ from, to []sim.Time }
+type busy struct {
+	from, to []sim.Time
+	replica  []int32
+}
 
 func (*busy) Request(*observe.Request) error { return nil }
 
 func (b *busy) Step(s *observe.StepRun) error {
 	b.from, b.to = append(b.from, s.Start), append(b.to, s.Start.Add(s.Duration()))
+	b.replica = append(b.replica, s.Replica)
 	return nil
 }
 
-// idle returns for how long from one instant to another no step ran.
-func (b *busy) idle(from, to sim.Time) sim.Duration {
+// idle returns for how long from one instant to another no step of a replica ran.
+func (b *busy) idle(replica int32, from, to sim.Time) sim.Duration {
 	idle := to.Sub(from)
 	for i := range b.from {
+		if b.replica[i] != replica {
+			continue
+		}
 		idle -= max(0, min(to, b.to[i]).Sub(max(from, b.from[i])))
 	}
 	return idle
@@ -64,7 +72,7 @@ func charge(c engine.Config, tell bool, run func(engine.Config) error) (*lives, 
 		if err != nil {
 			return fmt.Errorf("request %d: %w\n%+v\n%+v", x.Request.ID, err, *x.Request, *x)
 		}
-		l.list = append(l.list, lived{x.Request.ID, x.ToFirst, x.AfterFirst, x.Gap, costs, x.Request.Sent, x.Request.End})
+		l.list = append(l.list, lived{x.Request.ID, x.ToFirst, x.AfterFirst, x.Gap, costs, x.Request.Sent, x.Request.End, x.Request.Replica})
 		return nil
 	}})
 	steps := &busy{}
@@ -76,8 +84,8 @@ func charge(c engine.Config, tell bool, run func(engine.Config) error) (*lives, 
 	l.report, err = b.Report()
 	for _, x := range l.list {
 		parts := x.ToFirst
-		if idle := parts[blame.Idle] + x.AfterFirst[blame.Idle]; err == nil && x.sent != observe.Never && idle != steps.idle(x.sent, x.end) {
-			err = fmt.Errorf("request %d: idle for %v; no step ran for %v", x.ID, idle, steps.idle(x.sent, x.end))
+		if idle := parts[blame.Idle] + x.AfterFirst[blame.Idle]; err == nil && x.sent != observe.Never && idle != steps.idle(x.replica, x.sent, x.end) {
+			err = fmt.Errorf("request %d: idle for %v; no step ran for %v", x.ID, idle, steps.idle(x.replica, x.sent, x.end))
 		}
 	}
 	slices.SortFunc(l.list, func(a, b lived) int { return int(a.ID - b.ID) })

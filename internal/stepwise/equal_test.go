@@ -93,11 +93,18 @@ func (c pieces) Decode(seqs, kv int64) gpu.Progression {
 type recorder struct {
 	Requests []observe.Request
 	Steps    []oneStep
-	Peaks    map[sim.Time]int64 // blocks used, by the start of the last step of each run
+	Peaks    map[place]int64 // blocks used, by the last step of each run
+}
+
+// place is a step by its replica and its start.
+type place struct {
+	replica int32
+	start   sim.Time
 }
 
 // oneStep is one step of an expanded StepRun.
 type oneStep struct {
+	Replica          int32
 	Serial           int64
 	Start            sim.Time
 	Duration, Base   sim.Duration
@@ -124,7 +131,7 @@ func (r *recorder) Step(s *observe.StepRun) error {
 	}
 	t, d := s.Start, s.First
 	for i := int64(0); i < s.Steps; i++ {
-		one := oneStep{Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Oldest: s.Oldest, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
+		one := oneStep{Replica: s.Replica, Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Oldest: s.Oldest, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
 			Running: s.Running, Waiting: s.Waiting, Gaps: map[sim.Duration]int32{}}
 		if i > 0 {
 			one.Base = d
@@ -136,7 +143,7 @@ func (r *recorder) Step(s *observe.StepRun) error {
 		}
 		r.Steps = append(r.Steps, one)
 		if i == s.Steps-1 {
-			r.Peaks[t] = s.BlocksUsed
+			r.Peaks[place{s.Replica, t}] = s.BlocksUsed
 		}
 		t, d = t.Add(d), d+s.Inc
 	}
@@ -156,6 +163,11 @@ func (r *recorder) Step(s *observe.StepRun) error {
 	return nil
 }
 
+// sort puts the steps of each replica together.
+func (r *recorder) sort() {
+	slices.SortStableFunc(r.Steps, func(a, b oneStep) int { return int(a.Replica - b.Replica) })
+}
+
 // covered returns the number of gaps recorded for s.
 func covered(s oneStep) (n int32) {
 	for _, c := range s.Gaps {
@@ -166,7 +178,7 @@ func covered(s oneStep) (n int32) {
 
 // compare runs c through both engines and returns how their records differ.
 func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
-	fast, slow := &recorder{Peaks: map[sim.Time]int64{}}, &recorder{Peaks: map[sim.Time]int64{}}
+	fast, slow := &recorder{Peaks: map[place]int64{}}, &recorder{Peaks: map[place]int64{}}
 	c := newConfig()
 	c.Sink, c.Detail = fast, true
 	if err := engine.Run(context.Background(), c); err != nil {
@@ -177,6 +189,8 @@ func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	if err := Run(c); err != nil {
 		return fast, "slow: " + err.Error()
 	}
+	fast.sort()
+	slow.sort()
 	if d := cmp.Diff(slow.Requests, fast.Requests); d != "" {
 		return fast, "requests (-slow +fast):\n" + d
 	}
@@ -185,7 +199,7 @@ func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	}
 	for t, n := range fast.Peaks {
 		if slow.Peaks[t] != n {
-			return fast, fmt.Sprintf("step at %v: %d blocks used, fast says %d", t, slow.Peaks[t], n)
+			return fast, fmt.Sprintf("step %v: %d blocks used, fast says %d", t, slow.Peaks[t], n)
 		}
 	}
 	return fast, ""
@@ -271,12 +285,16 @@ func anyConfig(t *rapid.T) func() engine.Config {
 		c.Horizon = small("horizon", 1, 6000)
 		c.Scheduler.AllowLivelock = rapid.Bool().Draw(t, "livelock")
 	}
+	if rapid.Bool().Draw(t, "several") {
+		c.Replicas = rapid.IntRange(2, 5).Draw(t, "replicas")
+	}
+	router := rapid.SampledFrom(engine.Routers()).Draw(t, "router")
 	requests := anyRequests(t)
 	users := rapid.IntRange(0, 8).Draw(t, "users")
 	think := small("think", 0, 200)
 	return func() engine.Config {
 		c := c
-		c.Source = &list{requests: requests}
+		c.Source, c.Router = &list{requests: requests}, router.New(c.Seed)
 		if users > 0 && users <= 4 {
 			c.Source = &loop{list: list{requests: requests}, users: users, think: think}
 		}
@@ -327,8 +345,9 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 			t.Fatalf("requests without a record, or records without a request: %s", d)
 		}
 	}
+	serial := map[int32]int64{}
 	for i, s := range got.Steps {
-		if s.Serial != int64(i) || s.Base > s.Duration || (s.Held != observe.NotHeld) != (s.Waiting > 0) {
+		if serial[s.Replica]++; s.Serial != serial[s.Replica]-1 || s.Base > s.Duration || (s.Held != observe.NotHeld) != (s.Waiting > 0) {
 			t.Fatalf("step %d: %+v", i, s)
 		}
 		tokens := s.Decodes

@@ -43,17 +43,29 @@ type event struct {
 // run is one run under way.
 type run struct {
 	cfg      engine.Config
-	sched    policy
 	reactive workload.Reactive
 	now      sim.Time
 	events   []event // in order of time, then of booking
 	live     []*request
-	rank     int64
-	serial   int64 // of the next step
-	lost     int
-	news     []event    // what the scheduler is to hear of, in order of time
-	seen     sim.Time   // instant up to which the next plan knows what happened
-	unseen   []*request // asynchronous scheduling: what ended in the last step
+	replicas []*replica
+}
+
+// replica is one engine.
+type replica struct {
+	*run
+	number int32
+	sched  policy
+	idle   bool
+	over   bool // the horizon leaves no room for its next step
+	busy   bool // plan is under way
+	plan   plan
+	ends   sim.Time
+	rank   int64
+	serial int64 // of the next step
+	lost   int
+	news   []event    // what the scheduler is to hear of, in order of time
+	seen   sim.Time   // instant up to which the next plan knows what happened
+	unseen []*request // asynchronous scheduling: what ended in the last step
 }
 
 // Run does what engine.Run does.
@@ -61,7 +73,10 @@ func Run(c engine.Config) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	r := &run{cfg: c, sched: newPolicy(c.Scheduler)}
+	r := &run{cfg: c}
+	for i := range max(1, c.Replicas) {
+		r.replicas = append(r.replicas, &replica{run: r, number: int32(i), sched: newPolicy(c.Scheduler)})
+	}
 	r.reactive, _ = c.Source.(workload.Reactive)
 	for {
 		req, err := c.Source.Next()
@@ -118,42 +133,75 @@ func (r *run) insert(ev event) {
 	r.events = slices.Insert(r.events, i, ev)
 }
 
-// loop alternates facts and choices until nothing more can happen.
+// loop goes from instant to instant. At each, all that ends ends and all facts
+// become true before anybody chooses, and again after each choice.
 func (r *run) loop() error {
 	for {
+		for _, e := range r.replicas {
+			if e.busy && e.ends == r.now {
+				if err := e.apply(); err != nil {
+					return err
+				}
+			}
+		}
 		if err := r.deliver(r.now); err != nil {
 			return err
 		}
-		r.tell()
-		plan := r.sched.plan()
-		rec := r.describe(plan)
-		if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
-			return r.finish(engine.ReasonHorizon)
-		}
-		if err := r.note(plan); err != nil {
-			return err
-		}
-		if len(plan.items) > 0 {
-			if err := r.step(plan, rec); err != nil {
-				return err
+		chosen := false
+		for _, e := range r.replicas {
+			if !e.busy && !e.idle && !e.over {
+				if err := e.choose(); err != nil {
+					return err
+				}
+				chosen = true
+				break
 			}
-			continue
 		}
-		r.release()
-		if r.seen < r.now || len(plan.preempted)+len(plan.dropped) > 0 {
-			r.seen = r.now
-			continue
+		if !chosen && !r.next() {
+			return r.finish()
 		}
-		r.dropStale()
-		if len(r.events) == 0 {
-			return r.finish(engine.ReasonBlocked)
-		}
-		if h := sim.Time(r.cfg.Horizon); h > 0 && r.events[0].at > h {
-			return r.finish(engine.ReasonHorizon)
-		}
-		r.now = r.events[0].at
-		r.seen = r.now
 	}
+}
+
+// next moves to the next instant at which something happens, if there is one
+// before the horizon.
+func (r *run) next() bool {
+	r.dropStale()
+	next := sim.MaxTime
+	if len(r.events) > 0 {
+		next = r.events[0].at
+	}
+	for _, e := range r.replicas {
+		if e.busy {
+			next = min(next, e.ends)
+		}
+	}
+	if h := sim.Time(r.cfg.Horizon); next == sim.MaxTime || h > 0 && next > h {
+		return false
+	}
+	r.now = next
+	return true
+}
+
+// choose makes the next plan and begins its step.
+func (r *replica) choose() error {
+	r.tell()
+	plan := r.sched.plan()
+	rec := r.describe(plan)
+	if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
+		r.over = true
+		return nil
+	}
+	if err := r.note(plan); err != nil {
+		return err
+	}
+	if len(plan.items) > 0 {
+		return r.step(plan, rec)
+	}
+	r.release()
+	r.idle = r.seen == r.now && len(plan.preempted)+len(plan.dropped) == 0
+	r.seen = r.now
+	return nil
 }
 
 // dropStale forgets deadlines of requests that have left.
@@ -169,11 +217,13 @@ func (r *run) deliver(until sim.Time) error {
 		ev := r.events[0]
 		r.events = r.events[1:]
 		var err error
-		if ev.deadline {
-			r.news = append(r.news, ev)
-			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
+		if !ev.deadline {
+			err = r.route(ev.r).arrive(ev.r, ev.at)
 		} else {
-			err = r.arrive(ev.r, ev.at)
+			if ev.r.rec.Sent != observe.Never {
+				r.replicas[ev.r.rec.Replica].hear(ev)
+			}
+			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
 		}
 		if err != nil {
 			return err
@@ -182,9 +232,27 @@ func (r *run) deliver(until sim.Time) error {
 	return nil
 }
 
+// route returns the replica that q goes to.
+func (r *run) route(q *request) *replica {
+	if len(r.replicas) == 1 {
+		return r.replicas[0]
+	}
+	var loads []engine.Load
+	for _, e := range r.replicas {
+		load := engine.Load{Replica: e.number}
+		for _, other := range r.live {
+			if other.rec.Sent != observe.Never && other.rec.Replica == e.number {
+				load.Outstanding++
+			}
+		}
+		loads = append(loads, load)
+	}
+	return r.replicas[loads[r.cfg.Router.Route(q.rec.ID, loads)].Replica]
+}
+
 // arrive queues q, or rejects it.
-func (r *run) arrive(q *request, t sim.Time) error {
-	q.rec.Sent = t
+func (r *replica) arrive(q *request, t sim.Time) error {
+	q.rec.Sent, q.rec.Replica = t, r.number
 	q.limit = min(int(q.rec.Wanted), int(r.cfg.Scheduler.OutputLimit(q.rec.Prompt)))
 	if q.limit < 1 {
 		return r.end(q, t, observe.Rejected, engine.ReasonModelLen)
@@ -194,12 +262,20 @@ func (r *run) arrive(q *request, t sim.Time) error {
 	}
 	q.rank = r.rank
 	r.rank++
-	r.news = append(r.news, event{at: t, r: q})
+	r.hear(event{at: t, r: q})
 	return nil
 }
 
+// hear keeps ev for the scheduler, and wakes it up.
+func (r *replica) hear(ev event) {
+	r.news = append(r.news, ev)
+	if r.idle {
+		r.idle, r.seen = false, ev.at
+	}
+}
+
 // tell hands the scheduler the news up to the instant that its next plan knows.
-func (r *run) tell() {
+func (r *replica) tell() {
 	for len(r.news) > 0 && r.news[0].at <= r.seen {
 		if n := r.news[0]; n.deadline {
 			if !n.r.ended {
@@ -216,7 +292,7 @@ func (r *run) tell() {
 }
 
 // release lets the scheduler see what ended before the last step.
-func (r *run) release() {
+func (r *replica) release() {
 	for _, q := range r.unseen {
 		r.sched.remove(q)
 	}
@@ -251,7 +327,7 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 }
 
 // note takes in what planning changed at once.
-func (r *run) note(p plan) error {
+func (r *replica) note(p plan) error {
 	r.lost += len(p.preempted)
 	for _, q := range p.preempted {
 		q.rec.Preemptions++
@@ -268,11 +344,11 @@ func (r *run) note(p plan) error {
 	return nil
 }
 
-// oldest returns when the first of the live requests reached the engine.
-func (r *run) oldest() sim.Time {
+// oldest returns when the first of its live requests reached the engine.
+func (r *replica) oldest() sim.Time {
 	oldest := observe.Never
 	for _, q := range r.live {
-		if q.rec.Sent != observe.Never && (oldest == observe.Never || q.rec.Sent < oldest) {
+		if q.rec.Sent != observe.Never && q.rec.Replica == r.number && (oldest == observe.Never || q.rec.Sent < oldest) {
 			oldest = q.rec.Sent
 		}
 	}
@@ -280,9 +356,9 @@ func (r *run) oldest() sim.Time {
 }
 
 // describe returns the record of the planned step, without its gaps.
-func (r *run) describe(p plan) observe.StepRun {
+func (r *replica) describe(p plan) observe.StepRun {
 	running, waiting := r.sched.counts()
-	rec := observe.StepRun{Serial: r.serial, Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
+	rec := observe.StepRun{Replica: r.number, Serial: r.serial, Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
 		Held: observe.Held(p.held), BlocksUsed: r.sched.used()}
 	var w gpu.Work
 	for _, it := range p.items {
@@ -315,9 +391,9 @@ func (r *run) describe(p plan) observe.StepRun {
 	return rec
 }
 
-// step runs the planned step, of which rec is the record.
-func (r *run) step(p plan, rec observe.StepRun) error {
-	end := r.now.Add(rec.First)
+// step begins the planned step, of which rec is the record.
+func (r *replica) step(p plan, rec observe.StepRun) error {
+	r.busy, r.plan, r.ends = true, p, r.now.Add(rec.First)
 	rec.Preempted, r.lost, rec.Oldest = int32(r.lost), 0, r.oldest()
 	r.serial++
 	for _, it := range p.items {
@@ -325,31 +401,24 @@ func (r *run) step(p plan, rec observe.StepRun) error {
 			it.r.rec.Scheduled = r.now
 		}
 		if !it.r.gone && (it.decode || it.last && it.r.rec.First != observe.Never) {
-			rec.Gaps = append(rec.Gaps, observe.Gaps{Seqs: 1, Steps: 1, First: end.Sub(it.r.last)})
+			rec.Gaps = append(rec.Gaps, observe.Gaps{Seqs: 1, Steps: 1, First: r.ends.Sub(it.r.last)})
 		}
 	}
-	if err := r.cfg.Sink.Step(&rec); err != nil {
-		return err
-	}
-	if err := r.deliver(end - 1); err != nil {
-		return err
-	}
-	r.seen = end
+	r.seen = r.ends
 	if r.cfg.Scheduler.AsyncScheduling {
 		r.seen = r.now // the next step is planned as this one starts
 	}
-	r.now = end
-	r.release()
-	return r.apply(p)
+	return r.cfg.Sink.Step(&rec)
 }
 
-// finish ends what is left for the reason given, in order of ID.
-func (r *run) finish(reason string) error {
-	end := r.now
+// finish ends what is left when nothing more happens, in order of ID.
+func (r *run) finish() error {
+	end, reason := r.now, engine.ReasonBlocked
 	if r.cfg.Horizon > 0 {
 		end = sim.Time(r.cfg.Horizon)
-		if err := r.deliver(end); err != nil {
-			return err
+		later := func(e *replica) bool { return e.over }
+		if len(r.events) > 0 || slices.ContainsFunc(r.replicas, later) {
+			reason = engine.ReasonHorizon
 		}
 	}
 	r.reactive = nil
