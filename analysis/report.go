@@ -127,7 +127,8 @@ type UserSpeed struct {
 // Engine is what the engines' steps say. It is of no use if Steps is 0, as for
 // records without steps.
 type Engine struct {
-	// Steps is the number of steps and Replicas the number of engines.
+	// Steps is the number of steps and Replicas the number of engines, which without
+	// Options.Replicas leaves out those after the last that took a step.
 	Steps    int64
 	Replicas int
 	// Busy is the time that steps took, over all engines, and Utilisation its

@@ -26,6 +26,8 @@ type Options struct {
 	OutputEdges []int32
 	// GPUs is the number of GPUs of all engines, 0 if it is not known.
 	GPUs int64
+	// Replicas is the number of engines, 0 to count those that took a step.
+	Replicas int
 	// KVBlocks is the number of KV blocks of one engine, 0 if it is not known.
 	KVBlocks int64
 	// Header names the run in the Report.
@@ -64,6 +66,7 @@ func NewSummary(o Options) *Summary {
 	return &Summary{
 		options: o, reasons: make(map[ReasonCount]int64), groups: newGroups(o.OutputEdges),
 		good: newAttained(o.SLO.Goodput), limits: newRunLimits(o.SLO.Run), start: observe.Never,
+		steps: stepStats{replicas: o.Replicas},
 	}
 }
 

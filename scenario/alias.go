@@ -43,6 +43,8 @@ func Values(key string) []string {
 	switch full {
 	case "workload.preset":
 		return PresetNames()
+	case "pool.router":
+		return RouterNames()
 	case "workload.zero_tokens":
 		var names []string
 		for _, r := range workload.ZeroRules() {

@@ -86,6 +86,9 @@ func (p *Plan) describe(l *facts) {
 		l.item("Workload", "%s", drawn(&s.Workload.Spec))
 	}
 	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
+	if n := p.Replicas(); n > 1 {
+		l.item("Pool", "%d replicas (%d GPUs), router %s; what follows is each one's", n, p.GPUs(), s.Pool.Router)
+	}
 	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.Machine.Profile.Name, p.Machine.Model.Name, p.Machine.Weights, p.Machine.KV)
 	l.item("Memory", "%s", p.memory())
 	for _, c := range p.Cautions() {

@@ -79,7 +79,7 @@ func (p *Plan) note(key string) string {
 		return "computed"
 	case key == "network.request":
 		return "default on every GPU: client, HTTP and tokenisation, a round figure that nobody calibrated"
-	case key == "network.response":
+	case key == "network.response" || section == "pool":
 		return "default"
 	}
 	return ""

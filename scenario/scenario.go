@@ -25,6 +25,7 @@ type Scenario struct {
 	Transform TransformSection `toml:"transform"`
 	Engine    EngineSection    `toml:"engine"`
 	Hardware  HardwareSection  `toml:"hardware"`
+	Pool      PoolSection      `toml:"pool"`
 	Model     ModelSection     `toml:"model"`
 	Memory    MemorySection    `toml:"memory"`
 	Host      HostSection      `toml:"host"`

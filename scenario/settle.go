@@ -103,6 +103,7 @@ func (p *Plan) settle() []strict.Fault {
 	add(s.settleWorkload())
 	add(s.Transform.check())
 	add(s.Hardware.check())
+	add(s.Pool.settle())
 	add(s.Engine.checkGraphs())
 	add(p.settleSLO())
 	var more []strict.Fault

@@ -47,7 +47,7 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	summary := analysis.NewSummary(analysis.Options{
-		Percentiles: o.Percentiles, SLO: p.SLO, OutputEdges: o.OutputEdges, GPUs: p.gpus(), KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
+		Percentiles: o.Percentiles, SLO: p.SLO, OutputEdges: o.OutputEdges, GPUs: p.GPUs(), Replicas: int(p.Replicas()), KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
 	})
 	outside := &extrapolation{cost: p.Cost}
 	tee := observe.Tee{summary, outside}
@@ -75,14 +75,12 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 func (p *Plan) Engine(src workload.Source, sink observe.Sink) engine.Config {
 	s := p.Scenario
 	return engine.Config{
+		Replicas: int(p.Replicas()), Router: s.Pool.router(sim.Seed(*s.Seed)),
 		Scheduler: p.Config, Cost: p.Cost, Source: src, Sink: sink, Seed: sim.Seed(*s.Seed),
 		RequestDelay: p.Request, ResponseDelay: p.Response,
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),
 	}
 }
-
-// gpus returns the number of GPUs of all engines.
-func (p *Plan) gpus() int64 { return *p.Scenario.Hardware.TensorParallelSize }
 
 // nonempty returns a fault if no request arrived: a report of nothing isn't one.
 func (r *Result) nonempty() error {
@@ -163,9 +161,13 @@ func (p *Plan) Header() observe.Header {
 		return digest(strict.Encode(said))
 	})
 	model := p.shelf.digest(m.Model, func() string { return digest(strict.Encode(*m.Model)) })
+	gpus := fmt.Sprintf("%s TP%d", m.Profile.Name, *s.Hardware.TensorParallelSize)
+	if n := p.Replicas(); n > 1 {
+		gpus = fmt.Sprintf("%d replicas of %s", n, gpus)
+	}
 	return observe.Header{
 		Version: Version(), Seed: *s.Seed, Scenario: s.Hash(),
-		Profile: fmt.Sprintf("%s TP%d (%s)", m.Profile.Name, *s.Hardware.TensorParallelSize, profile[:12]),
+		Profile: fmt.Sprintf("%s (%s)", gpus, profile[:12]),
 		Model:   fmt.Sprintf("%s %s (%s)", m.Model.Name, m.Weights, model[:12]),
 		Policy:  s.Engine.Policy, Streaming: p.Streaming().Record(),
 	}

@@ -7,6 +7,7 @@ import (
 
 	"servesim/internal/strict"
 	"servesim/scenario"
+	"servesim/sim/engine"
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 	"servesim/sim/workload"
@@ -34,6 +35,7 @@ func listings() []listing {
 		{"policies", listPolicies},
 		{"gpus", func() [][2]string { return bare(gpu.ProfileNames()) }},
 		{"models", func() [][2]string { return bare(gpu.ModelNames()) }},
+		{"routers", listRouters},
 		{"slos", scenario.ListSLOs},
 		{"presets", listPresets},
 		{"formats", scenario.TraceFormats},
@@ -93,6 +95,15 @@ func listPolicies() [][2]string {
 	var items [][2]string
 	for _, p := range scheduler.Presets() {
 		items = append(items, [2]string{p.Name, p.Summary})
+	}
+	return items
+}
+
+// listRouters lists who can choose the replica of a request.
+func listRouters() [][2]string {
+	var items [][2]string
+	for _, r := range engine.Routers() {
+		items = append(items, [2]string{r.Name, r.Summary})
 	}
 	return items
 }

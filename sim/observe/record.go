@@ -230,7 +230,8 @@ func (r *StepRun) Duration() sim.Duration {
 // change what it is given: the engine uses it again. An error ends the run.
 type Sink interface {
 	// Request takes a request that has left the system, in order of End. Of those
-	// that end at one instant the completed come first, each kind in order of ID.
+	// of a replica that end at one instant the completed come first, each kind in
+	// order of ID.
 	Request(*Request) error
 	// Step takes the next steps of an engine, in order of Start.
 	Step(*StepRun) error
