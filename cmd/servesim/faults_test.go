@@ -230,7 +230,7 @@ func TestFaultsAreInOrder(t *testing.T) {
 // 2, says where it is, what it is and how to mend it, and prints no result.
 func TestFaults(t *testing.T) {
 	var all []faultCase
-	for _, list := range [][]faultCase{traceFaults(), scenarioFaults(), machineFaults(), flagFaults(), limitFaults()} {
+	for _, list := range [][]faultCase{traceFaults(), scenarioFaults(), machineFaults(), flagFaults(), limitFaults(), poolFaults()} {
 		all = append(all, list...)
 	}
 	for _, c := range all {

@@ -8,9 +8,14 @@
 // step at a time; internal/stepwise makes that sum, and both must emit
 // identical records.
 //
-// At one instant all facts come before all choices: the end of a step, then
-// arrivals and deadlines, then the next batch. What happens during a step is
-// seen by the plan made when it ends; with asynchronous scheduling, which plans
-// each step as the one before it starts, that is the plan of the next step but
-// one. An idle engine consumes no time.
+// A run may be of several replicas, equal engines behind a Router, on one
+// calendar. Each goes on by itself until somebody is sent to it, so that a pool
+// costs little more than its replicas alone.
+//
+// At one instant all facts come before all choices: the ends of steps, then
+// arrivals and deadlines, then the next batches, the replica of the lowest number
+// first; what a choice brings about at its instant is a fact before the next
+// choice. What happens during a step is seen by the plan made when it ends; with
+// asynchronous scheduling, which plans each step as the one before it starts, that
+// is the plan of the next step but one. An idle engine consumes no time.
 package engine
