@@ -109,13 +109,13 @@ func (a *attained) completed(r *observe.Request) (good bool) {
 	return missed == 0
 }
 
-// report returns the attainment among all requests.
-func (a *attained) report(requests int64, span sim.Duration) Attainment {
+// report returns the attainment among all requests, with the interval of its share.
+func (a *attained) report(requests int64, span sim.Duration, i ShareInterval) Attainment {
 	t := Attainment{
 		Limits: a.limits, Requests: requests, Good: a.good, Binding: -1, Each: a.each,
 		PromptTokens: a.goodPrompt, OutputTokens: a.goodOutput,
 		PerSecond: perSecond(a.good, span), OutputPerSecond: perSecond(a.goodOutput, span),
-		TokensPerSecond: perSecond(a.goodPrompt+a.goodOutput, span), Interval: a.tally.Interval(),
+		TokensPerSecond: perSecond(a.goodPrompt+a.goodOutput, span), Interval: i,
 	}
 	most := int64(0)
 	for i, e := range t.Each {
@@ -124,6 +124,21 @@ func (a *attained) report(requests int64, span sim.Duration) Attainment {
 		}
 	}
 	return t
+}
+
+// effective returns how many independent requests say as much about the latencies
+// that are limited, of which at gives those in turn: the least of the effective
+// numbers of their P90. 0 if one is not known.
+func (g Goodput) effective(at func(Objective, asked) Distribution) float64 {
+	least := math.Inf(1)
+	for i := range g {
+		d := at(g[i].Objective, asked{Linear, bodyLevels()[1:], 0})
+		if !d.OK {
+			return 0
+		}
+		least = min(least, d.Quantiles[0].Interval.Effective)
+	}
+	return least
 }
 
 // Good tells whether r completed and meets every limit that it is in the scope of.

@@ -68,6 +68,13 @@ func scoreShares(share, n float64) (lo, hi float64) {
 	return max(0, (center-half)/scale), min(1, (center+half)/scale)
 }
 
+// uniformShare returns the largest share of which n independent values may hold
+// none with 2.5 % probability, 1 - 0.025^(1/n): the bound of Clopper and Pearson
+// (Biometrika 26, 1934), about 3.7/n.
+func uniformShare(n float64) float64 {
+	return 1 - portable.Exp(portable.Log(outside)/n)
+}
+
 // meanBounds returns how far below and above a mean its interval reaches, for
 // the spread of it estimated from k batches. Their skewness makes Student's
 // statistic skew; it is taken out by the cubic of Hall, as Willink

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"servesim/sim"
@@ -163,7 +164,7 @@ func TestTallyCovers(t *testing.T) {
 			}
 			y.Add(good)
 		}
-		v := y.Interval()
+		v := y.Interval(0)
 		lo, hi := sim.Duration(v.Lo*1e12), sim.Duration(v.Hi*1e12)
 		c.count(Interval{v.Evidence, lo, hi}, 10./11)
 	}
@@ -173,14 +174,49 @@ func TestTallyCovers(t *testing.T) {
 	}
 }
 
-// TestTallyOfOneKind: where all were good, nothing says how failures crowd.
+// TestTallyOfOneKind: where all were good, nothing in that says how failures
+// crowd. 0.025^(1/36.888794) is 0.9048374, that is e^-0.1.
 func TestTallyOfOneKind(t *testing.T) {
-	var y Tally
-	for range 10_000 {
-		y.Add(true)
+	for _, all := range []bool{false, true} {
+		var y Tally
+		for range 10_000 {
+			y.Add(all)
+		}
+		if i := y.Interval(0); i.OK || i.Why() != "no interval" {
+			t.Errorf("all %v: %+v; want no interval", all, i)
+		}
+		lo, hi := 0., 0.0951626
+		if all {
+			lo, hi = 0.9048374, 1
+		}
+		if i := y.Interval(36.888794); !i.OK || math.Abs(i.Lo-lo) > 1e-7 || math.Abs(i.Hi-hi) > 1e-7 || i.Effective != 36.888794 {
+			t.Errorf("all %v: %+v; want %v to %v", all, i, lo, hi)
+		}
+		if i := y.Interval(1e9); i.Effective != 10_000 {
+			t.Errorf("all %v: %v of 10,000 requests are independent", all, i.Effective)
+		}
 	}
-	if i := y.Interval(); i.OK || i.Why() != "no interval" {
-		t.Errorf("all good: %+v; want no interval", i)
+}
+
+// TestSharesOfOneKindHold has queues in which a request in 400 fails, in the mean,
+// where time in the system is limited. Of the runs in which none did, the interval
+// holds the share in all but few.
+func TestSharesOfOneKindHold(t *testing.T) {
+	limit := sim.Duration(math.Log(400) / 0.3 * 1e12) // time in an M/M/1 queue of load 0.7 is exponential, of mean 1/0.3 s
+	runs, held := 0, 0
+	for i := range 400 {
+		s := NewSummary(Options{SLO: SLO{Goodput: Goodput{{Objective: E2EL, Max: limit}}}})
+		src := rand.New(rand.NewPCG(uint64(i), 4))
+		serveAll(t, s, poisson(src, 400), func() float64 { return -0.7 * logOf(src) })
+		if share := s.Report().Goodput; share.Good == share.Requests && share.Interval.OK {
+			runs++
+			if share.Interval.Lo <= 1-1./400 {
+				held++
+			}
+		}
+	}
+	if runs < 50 || held < runs*95/100 {
+		t.Errorf("%d of %d intervals hold the share", held, runs)
 	}
 }
 

@@ -143,7 +143,12 @@ func Replicate(list []*Replication, ps []Percentile) *Replicated {
 		all += c.good
 	}
 	out.Share = float64(all) / float64(out.Requests)
-	out.ShareInterval = shareInterval(good, true)
+	out.ShareInterval = shareInterval(good, true, func() float64 {
+		return out.SLO.Goodput.effective(func(o Objective, a asked) Distribution {
+			d, _ := poolOf(list, o.String(), a) // a limit on the queue is not kept: no data
+			return d
+		})
+	})
 	out.RequestsPerSecond, out.OutputPerSecond = RateOf(requests), RateOf(tokens)
 	out.judge(list)
 	return out

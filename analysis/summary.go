@@ -193,7 +193,7 @@ func (s *Summary) Report() *Report {
 	}
 	r.Throughput = s.throughput(r)
 	if len(s.options.SLO.Goodput) > 0 {
-		a := s.good.report(s.counts.Requests, r.Span)
+		a := s.good.report(s.counts.Requests, r.Span, s.share())
 		r.Goodput = &a
 	}
 	r.Saturation = s.saturation.report()
@@ -204,6 +204,13 @@ func (s *Summary) Report() *Report {
 	r.Engine.KVBlocks = s.options.KVBlocks
 	r.Warnings = s.warnings(r)
 	return r
+}
+
+// share returns the interval of the share of good requests.
+func (s *Summary) share() ShareInterval {
+	return shareInterval(s.good.tally.cells, false, func() float64 {
+		return s.good.limits.effective(func(o Objective, a asked) Distribution { return s.sampleOf(o).Distribution(a.ps) })
+	})
 }
 
 // throughput returns that of r, which has the rest.

@@ -39,15 +39,18 @@ func (t *Tally) next() {
 	t.filled = 0
 }
 
-// Interval returns the 95 % interval of the share of good requests. Where none
-// or all were good nothing says how failures crowd, and there is none.
-func (t *Tally) Interval() ShareInterval {
-	return shareInterval(t.cells, false)
+// Interval returns the 95 % interval of the share of good requests. Where none or
+// all were good nothing in it says how failures crowd: it then is that of effective
+// independent requests, as many as say as much by another measure, such as the
+// latencies that are limited; there is none if that is below 1.
+func (t *Tally) Interval(effective float64) ShareInterval {
+	return shareInterval(t.cells, false, func() float64 { return effective })
 }
 
 // shareInterval returns the interval of the share of good requests in cells,
-// which are successive stretches of a run, or replications of it.
-func shareInterval(cells []tallyCell, replications bool) ShareInterval {
+// which are successive stretches of a run, or replications of it. effective is
+// asked where none or all are good.
+func shareInterval(cells []tallyCell, replications bool, effective func() float64) ShareInterval {
 	s := stretches{replications: replications, levels: []Percentile{{}}, marks: []int64{0}}
 	var good, n int64
 	for _, c := range cells {
@@ -59,13 +62,20 @@ func shareInterval(cells []tallyCell, replications bool) ShareInterval {
 		return ShareInterval{Evidence: e}
 	}
 	if good == 0 || good == n {
-		e.Needs = 0
+		e.Needs, e.Effective = 0, min(effective(), float64(n))
+		if e.OK = e.Effective >= 1; !e.OK {
+			return ShareInterval{Evidence: e}
+		}
+		if off := uniformShare(e.Effective); good == 0 {
+			return ShareInterval{e, 0, off}
+		} else {
+			return ShareInterval{e, 1 - off, 1}
+		}
+	}
+	from := s.effective(Percentile{})
+	if e = s.evidence(from, fewestEffective); !e.OK {
 		return ShareInterval{Evidence: e}
 	}
-	effective := s.effective(Percentile{})
-	if e = s.evidence(effective, fewestEffective); !e.OK {
-		return ShareInterval{Evidence: e}
-	}
-	lo, hi := scoreShares(float64(good)/float64(n), effective)
+	lo, hi := scoreShares(float64(good)/float64(n), from)
 	return ShareInterval{e, lo, hi}
 }

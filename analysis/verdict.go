@@ -124,7 +124,7 @@ func (s *Summary) verdicts(why string) []Verdict {
 // goodputVerdict returns whether at least p of all requests were good.
 func (s *Summary) goodputVerdict(p Percentile, why string) Verdict {
 	failed := s.counts.Requests - s.counts.Of(observe.Completed)
-	i := s.good.tally.Interval()
+	i := s.share()
 	if why != "" {
 		i.withhold(why)
 	}

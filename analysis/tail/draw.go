@@ -41,7 +41,7 @@ func (o *Options) draw(a *Answer) error {
 		a.TPOT = tpot.Distribution(o.Percentiles).Quantiles
 	}
 	for k := range limits {
-		s := Share{float64(good[k]) / float64(o.Draws), tallies[k].Interval()}
+		s := Share{float64(good[k]) / float64(o.Draws), tallies[k].Interval(float64(o.Draws))} // draws are independent
 		if k < within {
 			a.Within = append(a.Within, s)
 		} else {
