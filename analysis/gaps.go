@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -40,8 +41,9 @@ type GapSample struct {
 	sum    sum
 	lo, hi int64
 	hist   *histogram
-	watch  *stretches // of the runs in hist
+	watch  *stretches // of the runs in hist; nil if merged
 	limit  int64      // runs to keep, exactRuns if 0
+	merged bool       // the order of the runs is lost
 }
 
 // Add takes one run of gaps. It is an error if the run has no gap or more than
@@ -89,31 +91,37 @@ func badGaps(g *observe.Gaps) error {
 
 // turn makes room in cur.
 func (s *GapSample) turn() {
-	if s.limit == 0 {
-		s.limit = exactRuns
-	}
 	if s.cur != nil && s.hist == nil {
 		s.full = append(s.full, s.cur)
-		s.stored += chunkRuns
+		s.stored += int64(s.n)
 		s.cur = nil
 	}
-	if s.hist == nil && s.stored+chunkRuns > s.limit {
+	if s.hist == nil && s.stored >= s.most() {
 		s.outgrow()
 	}
-	if s.cur != nil {
+	switch {
+	case s.cur != nil:
 		s.fold(s.cur[:s.n])
-	} else {
+	case s.hist != nil:
 		s.cur = make([]gapRun, chunkRuns)
+	default:
+		s.cur = make([]gapRun, min(chunkRuns, s.most()-s.stored))
 	}
 	s.n = 0
 }
 
+// most returns the number of runs to keep.
+func (s *GapSample) most() int64 { return cmp.Or(s.limit, exactRuns) }
+
 // outgrow goes over from runs to a histogram.
 func (s *GapSample) outgrow() {
-	d := s.whole()
-	d.quantiles(Linear, gridLevels(), 0, s.exactly(s.full))
-	s.hist, s.watch = new(histogram), newStretches(&d)
-	s.watch.rough = true
+	s.hist = new(histogram)
+	if !s.merged {
+		d := s.whole()
+		d.quantiles(Linear, gridLevels(), 0, s.exactly(s.full))
+		s.watch = newStretches(&d)
+		s.watch.rough = true
+	}
 	for _, c := range s.full {
 		s.fold(c)
 	}
@@ -139,7 +147,9 @@ func (s *GapSample) fold(runs []gapRun) {
 	if len(runs) == 0 {
 		return
 	}
-	s.watch.addRuns(s.watch.next(), runs)
+	if s.watch != nil {
+		s.watch.addRuns(s.watch.next(), runs)
+	}
 	for i := range runs {
 		r := &runs[i]
 		s.hist.addRun(uint64(r.first), uint64(r.inc), int64(r.steps), int64(r.seqs))
@@ -152,6 +162,11 @@ func (s *GapSample) Distribution(ps []Percentile) Distribution { return s.By(Lin
 
 // By is Distribution with the percentiles that e defines.
 func (s *GapSample) By(e Estimator, ps []Percentile) Distribution {
+	return s.describe(asked{e, ps, 0}, nil)
+}
+
+// describe describes the gaps with intervals as Sample.describe does.
+func (s *GapSample) describe(a asked, watch func(*Distribution) *stretches) Distribution {
 	if s.count == 0 {
 		return Distribution{}
 	}
@@ -159,13 +174,19 @@ func (s *GapSample) By(e Estimator, ps []Percentile) Distribution {
 	if s.hist != nil {
 		s.fold(s.cur[:s.n])
 		s.n = 0
-		d.describe(asked{e, ps, 0}, s.hist.at, func(*Distribution) *stretches { return s.watch })
+		if watch == nil && !s.merged {
+			watch = func(*Distribution) *stretches { return s.watch }
+		}
+		d.describe(a, s.hist.at, watch)
 		return d
 	}
 	chunks := append(s.full[:len(s.full):len(s.full)], s.cur[:s.n])
-	d.describe(asked{e, ps, 0}, s.exactly(chunks), func(d *Distribution) *stretches {
-		watch := newStretches(d)
-		return divide(watch, s.stored+int64(s.n), chunks, watch.addRuns)
-	})
+	if watch == nil && !s.merged {
+		watch = func(d *Distribution) *stretches {
+			watch := newStretches(d)
+			return divide(watch, s.stored+int64(s.n), chunks, watch.addRuns)
+		}
+	}
+	d.describe(a, s.exactly(chunks), watch)
 	return d
 }

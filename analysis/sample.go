@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 
 	"servesim/sim"
@@ -46,7 +47,7 @@ type Distribution struct {
 // Sample collects spans, none of them negative, for quantiles. Up to 2^20 of
 // them it keeps each one (8 MB) and its quantiles are exact; beyond, it counts
 // them in a histogram whose buckets are at most 2^-12 of their values wide.
-// The zero value is an empty Sample.
+// Which of the two follows from their number alone. The zero value is an empty Sample.
 type Sample struct {
 	cur    []int64   // the chunk being filled
 	n      int       // values in cur
@@ -55,8 +56,9 @@ type Sample struct {
 	sum    sum
 	lo, hi int64 // extremes of those
 	hist   *histogram
-	watch  *stretches // of the values in hist
+	watch  *stretches // of the values in hist; nil if merged
 	limit  int64      // values to keep, exactValues if 0
+	merged bool       // the order of the values is lost
 }
 
 // Add takes one span.
@@ -70,11 +72,8 @@ func (s *Sample) Add(d sim.Duration) {
 
 // turn makes room in cur.
 func (s *Sample) turn() {
-	if s.limit == 0 {
-		s.limit = exactValues
-	}
 	s.tally()
-	if s.hist == nil && s.count+chunkValues > s.limit {
+	if s.hist == nil && s.count >= s.most() {
 		s.outgrow()
 	}
 	switch {
@@ -84,11 +83,17 @@ func (s *Sample) turn() {
 		s.full = append(s.full, s.cur)
 		s.cur = nil
 	}
-	if s.cur == nil {
+	switch {
+	case s.hist != nil && len(s.cur) < chunkValues:
 		s.cur = make([]int64, chunkValues)
+	case s.hist == nil:
+		s.cur = make([]int64, min(chunkValues, s.most()-s.count))
 	}
 	s.n = 0
 }
+
+// most returns the number of values to keep.
+func (s *Sample) most() int64 { return cmp.Or(s.limit, exactValues) }
 
 // outgrow goes over from values to a histogram.
 func (s *Sample) outgrow() {
@@ -97,9 +102,12 @@ func (s *Sample) outgrow() {
 	if s.cur != nil {
 		chunks = append(chunks[:len(chunks):len(chunks)], s.cur[:s.n])
 	}
-	d.quantiles(Linear, gridLevels(), 0, exactly(chunks, s.lo, s.hi))
-	s.hist, s.watch = new(histogram), newStretches(&d)
-	s.watch.rough = true
+	s.hist = new(histogram)
+	if !s.merged {
+		d.quantiles(Linear, gridLevels(), 0, exactly(chunks, s.lo, s.hi))
+		s.watch = newStretches(&d)
+		s.watch.rough = true
+	}
 	for _, c := range s.full {
 		s.fold(c)
 	}
@@ -134,7 +142,9 @@ func (s *Sample) fold(values []int64) {
 	if len(values) == 0 {
 		return
 	}
-	s.watch.add(s.watch.next(), values)
+	if s.watch != nil {
+		s.watch.add(s.watch.next(), values)
+	}
 	for _, v := range values {
 		s.hist.add(uint64(v), 1)
 	}
@@ -150,6 +160,12 @@ func (s *Sample) By(e Estimator, ps []Percentile) Distribution { return s.Censor
 // Censored is By where never more values, which didn't come about, are longer
 // than all that were taken. They count in the percentiles and in nothing else.
 func (s *Sample) Censored(e Estimator, ps []Percentile, never int64) Distribution {
+	return s.describe(asked{e, ps, never}, nil)
+}
+
+// describe describes the spans with intervals from the stretches that watch returns,
+// or from the order of the run if that is nil and it is known.
+func (s *Sample) describe(a asked, watch func(*Distribution) *stretches) Distribution {
 	t := *s
 	t.tally()
 	d := Distribution{OK: t.count > 0, Count: t.count}
@@ -159,15 +175,21 @@ func (s *Sample) Censored(e Estimator, ps []Percentile, never int64) Distributio
 	d.Mean, d.Min, d.Max = sim.Duration(t.sum.over(t.count)), sim.Duration(t.lo), sim.Duration(t.hi)
 	if t.hist == nil {
 		chunks := append(t.full[:len(t.full):len(t.full)], t.cur[:t.n])
-		d.describe(asked{e, ps, never}, exactly(chunks, t.lo, t.hi), func(d *Distribution) *stretches {
-			watch := newStretches(d)
-			return divide(watch, d.Count, chunks, watch.add)
-		})
+		if watch == nil && !s.merged {
+			watch = func(d *Distribution) *stretches {
+				watch := newStretches(d)
+				return divide(watch, d.Count, chunks, watch.add)
+			}
+		}
+		d.describe(a, exactly(chunks, t.lo, t.hi), watch)
 		return d
 	}
 	s.fold(s.cur[:s.n])
 	s.count, s.sum, s.lo, s.hi, s.n = t.count, t.sum, t.lo, t.hi, 0
-	d.describe(asked{e, ps, never}, s.hist.at, func(*Distribution) *stretches { return s.watch })
+	if watch == nil && !s.merged {
+		watch = func(*Distribution) *stretches { return s.watch }
+	}
+	d.describe(a, s.hist.at, watch)
 	return d
 }
 

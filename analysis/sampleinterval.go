@@ -16,9 +16,10 @@ type asked struct {
 
 // describe sets the quantiles of d and the intervals of them and of the mean.
 // The values at ranks are as in quantiles; watch returns the stretches of the
-// sample, marked by the quantiles that it is given, if they aren't yet.
+// sample, marked by the quantiles that it is given, if they aren't yet; without it
+// there are no intervals.
 func (d *Distribution) describe(a asked, values func(ranks []int64) (at, off []int64), watch func(*Distribution) *stretches) {
-	if a.never > 0 {
+	if a.never > 0 || watch == nil {
 		d.quantiles(a.by, a.ps, a.never, values)
 		return
 	}

@@ -1,0 +1,105 @@
+package analysis
+
+// Merge takes all values of t, which may then take more of its own. What s says of
+// counts, sums, extremes and quantiles, Resolution included, is what it would say
+// had it taken every value itself, in whichever parts and order they come: up to
+// its limit it keeps each, beyond it counts all in one histogram. The order in which
+// the values came about is lost, and with it the intervals.
+func (s *Sample) Merge(t *Sample) {
+	s.settle()
+	t.settle()
+	if t.count == 0 {
+		return
+	}
+	if s.count == 0 {
+		s.lo, s.hi = t.lo, t.hi
+	}
+	s.lo, s.hi = min(s.lo, t.lo), max(s.hi, t.hi)
+	s.count += t.count
+	s.sum.addSum(t.sum, 1)
+	s.merged, s.watch = true, nil
+	if s.hist == nil && t.hist == nil && s.count <= s.most() {
+		s.full = append(s.full, t.full...)
+		return
+	}
+	if s.hist == nil {
+		s.hist = new(histogram)
+		s.hist.addValues(s.full)
+		s.full = nil
+	}
+	s.hist.addAll(t.hist)
+	s.hist.addValues(t.full)
+}
+
+// Merge takes all gaps of t as Sample.Merge does values. It keeps runs of gaps up to
+// its limit, so that what it says is the same for all parts that t's and its own
+// runs, whole, may be divided into.
+func (s *GapSample) Merge(t *GapSample) {
+	s.settle()
+	t.settle()
+	if t.count == 0 {
+		return
+	}
+	if s.count == 0 {
+		s.lo, s.hi = t.lo, t.hi
+	}
+	s.lo, s.hi = min(s.lo, t.lo), max(s.hi, t.hi)
+	s.count += t.count
+	s.stored += t.stored
+	s.sum.addSum(t.sum, 1)
+	s.merged, s.watch = true, nil
+	if s.hist == nil && t.hist == nil && s.stored <= s.most() {
+		s.full = append(s.full, t.full...)
+		return
+	}
+	if s.hist == nil {
+		s.hist = new(histogram)
+		s.hist.addRuns(s.full)
+		s.full = nil
+	}
+	s.hist.addAll(t.hist)
+	s.hist.addRuns(t.full)
+}
+
+// settle leaves no value in the chunk being filled.
+func (s *Sample) settle() {
+	s.tally()
+	switch {
+	case s.hist != nil:
+		s.fold(s.cur[:s.n])
+	case s.n > 0:
+		s.full = append(s.full, s.cur[:s.n])
+	}
+	s.cur, s.n = nil, 0
+}
+
+// settle leaves no run in the chunk being filled.
+func (s *GapSample) settle() {
+	switch {
+	case s.hist != nil:
+		s.fold(s.cur[:s.n])
+	case s.n > 0:
+		s.full = append(s.full, s.cur[:s.n])
+		s.stored += int64(s.n)
+	}
+	s.cur, s.n = nil, 0
+}
+
+// addValues counts the values of chunks.
+func (h *histogram) addValues(chunks [][]int64) {
+	for _, c := range chunks {
+		for _, v := range c {
+			h.add(uint64(v), 1)
+		}
+	}
+}
+
+// addRuns counts the gaps of chunks of runs.
+func (h *histogram) addRuns(chunks [][]gapRun) {
+	for _, c := range chunks {
+		for i := range c {
+			r := &c[i]
+			h.addRun(uint64(r.first), uint64(r.inc), int64(r.steps), int64(r.seqs))
+		}
+	}
+}
