@@ -19,8 +19,9 @@ const maxPoints = 1_000_000
 
 // A Plan says which scenarios a sweep simulates, and in which order.
 type Plan struct {
-	// File is the path of the plan and Text its content.
-	File, Text string
+	// File is the path of the plan and Text its content; Name is what it calls itself,
+	// if it does.
+	File, Text, Name string
 	// Base is the scenario that all points begin with, under the settings that all
 	// have, and BaseText its content.
 	Base     scenario.Source
@@ -123,6 +124,7 @@ func (r *reader) fault(key, format string, args ...any) {
 // read makes the plan of f.
 func (r *reader) read(f *file) {
 	p := r.plan
+	p.Name = f.Name
 	if f.Scenario != "" {
 		p.Base.Path = f.Scenario
 		if !filepath.IsAbs(f.Scenario) {

@@ -102,7 +102,11 @@ func (s *Sweep) Describe(w io.Writer, t *Table, paths []string) error {
 	for _, a := range s.Plan.Axes {
 		axes = append(axes, a.Key)
 	}
-	b.WriteString(report.Item("Plan", fmt.Sprintf("%s: %s that differ in %s", s.Plan.File, analysis.Counted(int64(len(s.Points)), "point"), strings.Join(axes, ", "))))
+	name := s.Plan.File
+	if s.Plan.Name != "" {
+		name += ", " + s.Plan.Name
+	}
+	b.WriteString(report.Item("Plan", fmt.Sprintf("%s: %s that differ in %s", name, analysis.Counted(int64(len(s.Points)), "point"), strings.Join(axes, ", "))))
 	b.WriteString(report.Item("Scenario", orDefault(s.Plan.Base.Path)))
 	if n := len(s.Points) - len(t.Points); n > 0 {
 		b.WriteString(report.Item("Caution", fmt.Sprintf("%s not done yet, and left out here", analysis.Counted(int64(n), "point"))))
