@@ -52,59 +52,88 @@ func above(i int) sim.Duration {
 	return sim.Duration(1<<subBits+i&(1<<subBits-1)+1) << (octave - 1)
 }
 
-// bucket adds up the requests whose metrics are about the same.
-type bucket struct {
-	count     int64
-	low, high sim.Duration
-	lo        [Causes]uint64
-	hi        *[Causes]uint64 // nil until one of lo overflows
+// The words of a bucket ahead of its sums.
+const (
+	wordCount = iota // of requests
+	wordLow          // their least metric
+	wordHigh         // their greatest
+	wordSums
+)
+
+// octave is the buckets of values from one power of two to the next, or of those
+// below the first.
+type octave struct {
+	words []uint64
+	// rest has what the words of a bucket have no place for, nil if that is nothing.
+	rest [1 << subBits]*[Causes]wide
 }
 
-// add adds d to the part of cause c.
-func (b *bucket) add(c Cause, d sim.Duration) {
-	var carry uint64
-	if b.lo[c], carry = bits.Add64(b.lo[c], uint64(d), 0); carry > 0 {
-		if b.hi == nil {
-			b.hi = new([Causes]uint64)
-		}
-		b.hi[c]++
-	}
-}
-
-// part returns that of cause c.
-func (b *bucket) part(c Cause) wide {
-	w := wide{lo: b.lo[c]}
-	if b.hi != nil {
-		w.hi = b.hi[c]
-	}
-	return w
-}
-
-// scale is the buckets of one metric.
+// scale is the buckets of one metric. A bucket adds up the requests whose metrics
+// are about the same. It is a few words side by side: the number of requests, their
+// extremes, and sums of the parts that most have.
 type scale struct {
-	buckets []*bucket
+	causes  []Cause // whose sums are words
+	stride  int     // words of a bucket, a power of two
+	octaves [64 - subBits + 1]*octave
 	count   int64
+}
+
+// newScales returns those of all metrics.
+func newScales() [metrics]scale {
+	before := []Cause{NetworkRequest, InFlight, Ahead, Slots, Blocks, Budget, Behind, Order, Prefill, PrefillSlowed, Preempted, Redo, Idle}
+	after := []Cause{Decode, DecodeSlowed, Stalled, LeftOut, Preempted}
+	whole := []Cause{NetworkRequest, InFlight, Ahead, Slots, Blocks, Budget, Behind, Prefill, PrefillSlowed, Decode, DecodeSlowed, Stalled, NetworkResponse}
+	return [...]scale{TTFT: {causes: before, stride: 16}, TPOT: {causes: after, stride: 8}, WorstGap: {causes: after, stride: 8}, E2E: {causes: whole, stride: 16}}
 }
 
 // add counts a request whose metric is v and is made of parts.
 func (s *scale) add(v sim.Duration, parts *Parts) {
 	i := place(v)
-	if i >= len(s.buckets) {
-		s.buckets = append(s.buckets, make([]*bucket, i+1-len(s.buckets))...)
+	o := s.octaves[i>>subBits]
+	if o == nil {
+		o = &octave{words: make([]uint64, s.stride<<subBits)}
+		s.octaves[i>>subBits] = o
 	}
-	b := s.buckets[i]
-	if b == nil {
-		b = &bucket{low: v, high: v}
-		s.buckets[i] = b
+	sub := i & (1<<subBits - 1)
+	w := o.words[sub*s.stride:][:s.stride]
+	if w[wordCount] == 0 || uint64(v) < w[wordLow] {
+		w[wordLow] = uint64(v)
 	}
-	b.count++
-	b.low, b.high = min(b.low, v), max(b.high, v)
-	for c, part := range parts {
-		if part != 0 {
-			b.add(Cause(c), part)
+	w[wordCount]++
+	w[wordHigh] = max(w[wordHigh], uint64(v))
+	s.count++
+	left := uint64(v)
+	for k, to := range w[wordSums:][:len(s.causes)] {
+		part := uint64(parts[s.causes[k]])
+		left -= part
+		sum, carry := bits.Add64(to, part, 0)
+		w[wordSums+k] = sum
+		if carry > 0 {
+			o.other(sub)[s.causes[k]].hi++
 		}
 	}
-	s.count++
+	if left != 0 {
+		s.addRest(o.other(sub), parts)
+	}
+}
+
+// other returns what bucket sub has no words for.
+func (o *octave) other(sub int) *[Causes]wide {
+	if o.rest[sub] == nil {
+		o.rest[sub] = new([Causes]wide)
+	}
+	return o.rest[sub]
+}
+
+// addRest adds the parts of causes without a word.
+func (s *scale) addRest(to *[Causes]wide, parts *Parts) {
+	rest := *parts
+	for _, c := range s.causes {
+		rest[c] = 0
+	}
+	for c, part := range rest {
+		to[c].add(part, 1)
+	}
 }
 
 // Band is some of the requests in order of a metric, and what the metric is made
@@ -123,21 +152,23 @@ type Band struct {
 func (s *scale) band(lo, hi int64) (b Band) {
 	var parts [Causes]wide
 	before := int64(0)
-	for _, k := range s.buckets {
-		if k == nil {
+	for _, o := range s.octaves {
+		if o == nil {
 			continue
 		}
-		if before <= hi && before+k.count > lo {
-			if b.Count == 0 {
-				b.Low = k.low
+		for sub := range 1 << subBits {
+			w := o.words[sub*s.stride:][:s.stride]
+			n := int64(w[wordCount])
+			if n > 0 && before <= hi && before+n > lo {
+				if b.Count == 0 {
+					b.Low = sim.Duration(w[wordLow])
+				}
+				b.High = sim.Duration(w[wordHigh])
+				b.Count += n
+				s.sum(&parts, o, sub)
 			}
-			b.High = k.high
-			b.Count += k.count
-			for c := range parts {
-				parts[c].plus(k.part(Cause(c)))
-			}
+			before += n
 		}
-		before += k.count
 	}
 	var sum wide
 	for c := range parts {
@@ -147,6 +178,18 @@ func (s *scale) band(lo, hi int64) (b Band) {
 	}
 	b.Mean = sum.over(b.Count)
 	return b
+}
+
+// sum adds the sums of bucket sub of o to parts.
+func (s *scale) sum(parts *[Causes]wide, o *octave, sub int) {
+	for k, c := range s.causes {
+		parts[c].plus(wide{lo: o.words[sub*s.stride+wordSums+k]})
+	}
+	if rest := o.rest[sub]; rest != nil {
+		for c := range rest {
+			parts[c].plus(rest[c])
+		}
+	}
 }
 
 // Metric returns m of the request, rounded down; ok is false if it has none: if it
@@ -169,28 +212,29 @@ func (l *Life) Metric(m Metric) (d sim.Duration, ok bool) {
 	return d, true
 }
 
-// count takes in a life.
-func (b *Blame) count(l *Life) {
+// count takes in a life, whose wholes are w.
+func (b *Blame) count(l *Life, w wholes) {
 	r := l.Request
 	if r.Outcome != completed {
 		return
 	}
+	b.bands[TTFT].add(w.toFirst, &l.ToFirst)
 	whole := l.Parts()
-	b.bands[TTFT].add(l.ToFirst.Sum(), &l.ToFirst)
-	b.bands[E2E].add(whole.Sum(), &whole)
+	b.bands[E2E].add(w.toFirst+w.afterFirst, &whole)
 	if r.Output < 2 {
 		return
 	}
-	b.bands[WorstGap].add(l.Gap.Sum(), &l.Gap)
+	b.bands[WorstGap].add(w.gap, &l.Gap)
 	n := sim.Duration(r.Output - 1)
 	var each Parts
-	sum := sim.Duration(0)
+	sum, upTo := sim.Duration(0), sim.Duration(0)
 	for c, part := range l.AfterFirst {
 		if part == 0 || Cause(c) == NetworkResponse {
 			continue
 		}
-		each[c] = (sum+part)/n - sum/n
 		sum += part
+		now := sum / n
+		each[c], upTo = now-upTo, now
 	}
-	b.bands[TPOT].add(sum/n, &each)
+	b.bands[TPOT].add(upTo, &each)
 }

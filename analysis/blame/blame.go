@@ -36,7 +36,7 @@ func New(o Options) *Blame {
 	if o.Top == 0 {
 		o.Top = 10
 	}
-	b := &Blame{options: o}
+	b := &Blame{options: o, bands: newScales()}
 	b.book = book{most: o.Top, free: nobody, gaps: &b.gaps}
 	return b
 }
@@ -151,33 +151,40 @@ func (b *Blame) settle(t *timeline, r *observe.Request) error {
 	y := &b.tally
 	y.t, y.r, y.life, y.into, y.gap, y.book = t, r, l, nil, nil, &b.book
 	y.run()
-	if err := l.check(); err != nil {
+	w, err := l.check()
+	if err != nil {
 		return err
 	}
-	b.count(l)
+	b.count(l, w)
 	if b.options.Each != nil {
 		return b.options.Each(l)
 	}
 	return nil
 }
 
-// check returns a fault if the parts of l do not sum to the whole, or one is less
-// than nothing: the records then contradict each other.
-func (l *Life) check() error {
+// wholes is the sums of the parts of a life.
+type wholes struct{ toFirst, afterFirst, gap sim.Duration }
+
+// check returns the sums of the parts of l, or a fault if they are not the whole, or
+// one is less than nothing: the records then contradict each other.
+func (l *Life) check() (w wholes, err error) {
+	signs := sim.Duration(0)
+	for c, d := range l.ToFirst {
+		w.toFirst += d
+		signs |= d | l.AfterFirst[c] | l.Gap[c]
+		w.afterFirst += l.AfterFirst[c]
+		w.gap += l.Gap[c]
+	}
 	r := l.Request
 	whole := r.End.Sub(r.Arrival)
 	if r.Outcome == observe.Completed {
 		whole += r.Response
 	}
-	wrong := false
-	for c := range l.ToFirst {
-		wrong = wrong || l.ToFirst[c] < 0 || l.AfterFirst[c] < 0 || l.Gap[c] < 0
-	}
-	if wrong || l.ToFirst.Sum()+l.AfterFirst.Sum() != whole {
-		return fmt.Errorf("blame: request %d: its instants do not fit its steps, or each other: arrival %v, sent %v, queued %v, scheduled %v, first token %v, last %v, end %v",
+	if signs < 0 || w.toFirst+w.afterFirst != whole {
+		err = fmt.Errorf("blame: request %d: its instants do not fit its steps, or each other: arrival %v, sent %v, queued %v, scheduled %v, first token %v, last %v, end %v",
 			r.ID, r.Arrival, r.Sent, r.Queued, r.Scheduled, r.First, r.Last, r.End)
 	}
-	return nil
+	return w, err
 }
 
 // Report returns what has been charged. Nothing may be added after.

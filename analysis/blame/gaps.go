@@ -86,7 +86,7 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 		default:
 			end := r.Start.Add(r.First)
 			begin := end - sim.Time(p.First)
-			i := t.at(begin)
+			i := t.at(begin, len(t.entries))
 			from, to := t.until(i, begin), e.after(1)
 			g.add(p.First, to.slowed+to.stalled-from.slowed-from.stalled, int64(p.Seqs))
 			for i = max(i, t.head); i < len(t.entries); i++ {

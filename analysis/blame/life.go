@@ -37,6 +37,7 @@ type tally struct {
 	gap  *Parts // of the gap under way, if the walk follows gaps
 	book *book  // nil if prompts are not to be charged
 	tell *story // nil if nobody asks for each piece
+	near int    // an entry that begins at or before what is charged next, or head - 1
 	walk walk   // scratch
 }
 
@@ -91,7 +92,7 @@ func (y *tally) share(c Cause, d sim.Duration, e *entry, own *chunk) {
 // run charges the whole life.
 func (y *tally) run() {
 	r := y.r
-	y.into = &y.life.ToFirst
+	y.into, y.near = &y.life.ToFirst, y.t.head-1
 	if r.Sent == observe.Never {
 		y.charge(NetworkRequest, r.Arrival, r.End.Sub(r.Arrival))
 		return
@@ -125,11 +126,13 @@ func (y *tally) run() {
 // arrive charges the time until the engine saw the request: the rest of the step
 // under way, and the steps that were planned.
 func (y *tally) arrive(from, to sim.Time) {
-	for i := max(y.t.at(from), y.t.head); from < to; i++ {
+	y.near = y.t.at(from, y.t.first(y.r.ID))
+	for i := max(y.near, y.t.head); from < to; i++ {
 		if i == len(y.t.entries) || y.t.entries[i].start >= to {
 			y.charge(Idle, from, to.Sub(from))
 			return
 		}
+		y.near = i
 		e := &y.t.entries[i]
 		if e.end <= from {
 			continue
@@ -170,7 +173,9 @@ func (y *tally) queue(from, to sim.Time) {
 		y.queueByStep(from, to)
 		return
 	}
-	i, j := t.at(from), t.at(to)
+	i := t.after(from, y.near)
+	j := t.after(to, i)
+	y.near = j
 	a, b := t.until(i, from), t.until(j, to)
 	for k, c := range waitCauses() {
 		y.charge(c, from, b.wait[k]-a.wait[k])
@@ -198,7 +203,7 @@ func (y *tally) queue(from, to sim.Time) {
 
 // queueByStep does what queue does, step by step.
 func (y *tally) queueByStep(from, to sim.Time) {
-	for i := max(y.t.at(from), y.t.head); from < to; i++ {
+	for i := max(y.t.after(from, y.near), y.t.head); from < to; i++ {
 		if i == len(y.t.entries) || y.t.entries[i].start >= to {
 			y.charge(Idle, from, to.Sub(from))
 			return

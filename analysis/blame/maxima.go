@@ -1,8 +1,6 @@
 package blame
 
 import (
-	"sort"
-
 	"servesim/sim"
 	"servesim/sim/observe"
 )
@@ -19,8 +17,12 @@ type regularGap struct {
 func (t *timeline) regularGaps(e *entry) {
 	if t.lastDecode != observe.Never {
 		t.regular = e.start.Add(e.first).Sub(t.lastDecode)
-		s, d := e.after(1), &t.decoded
-		t.gaps.push(regularGap{e.serial, t.regular, s.base - d.base, s.slowed - d.slowed, s.stalled - d.stalled})
+		base, slowed := e.first, sim.Duration(0)
+		if e.chunks > 0 {
+			base, slowed = e.base, e.first-e.base
+		}
+		s := &e.before
+		t.gaps.push(regularGap{e.serial, t.regular, s.base + base - t.baseThere, s.slowed + slowed - t.slowedThere, s.stalled - t.stalledThere})
 	}
 	if e.steps > 2 && e.inc < 0 {
 		d := e.first + e.inc
@@ -48,15 +50,27 @@ func (m *maxima) push(g regularGap) {
 // since returns the longest gap that ended with a step after serial, the zero
 // value if none did.
 func (m maxima) since(serial int64) (g regularGap) {
-	if i := sort.Search(len(m), func(i int) bool { return m[i].serial > serial }); i < len(m) {
+	if i := m.after(serial); i < len(m) {
 		return m[i]
 	}
 	return g
 }
 
+// after returns the index of the first gap that ended with a step after serial.
+func (m maxima) after(serial int64) int {
+	lo, hi := 0, len(m)
+	for lo < hi {
+		if i := int(uint(lo+hi) / 2); m[i].serial > serial {
+			hi = i
+		} else {
+			lo = i + 1
+		}
+	}
+	return lo
+}
+
 // forget drops the gaps of steps before serial.
 func (m *maxima) forget(serial int64) {
 	s := *m
-	i := sort.Search(len(s), func(i int) bool { return s[i].serial >= serial })
-	*m = s[:copy(s, s[i:])]
+	*m = s[:copy(s, s[s.after(serial-1):])]
 }

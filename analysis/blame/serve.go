@@ -37,7 +37,7 @@ func (y *tally) steady(i int) bool {
 	}
 	j, a, b := len(t.entries)-1, &t.entries[i].before, &t.sums
 	if t.entries[j].end != r.Last {
-		j = t.at(r.Last - 1)
+		j = t.at(r.Last-1, len(t.entries))
 		s := t.until(j, r.Last)
 		b = &s
 	}

@@ -20,7 +20,6 @@ func bigOf(w wide) *big.Int {
 func TestSumsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w, x wide
-		var b bucket
 		want := new(big.Int)
 		n := int64(0)
 		for range rapid.IntRange(1, 20).Draw(t, "numbers") {
@@ -38,14 +37,42 @@ func TestSumsAreExact(t *testing.T) {
 		if got := w.over(n); new(big.Int).Div(want, big.NewInt(n)).Int64() != int64(got) {
 			t.Fatalf("%v over %d is %d", want, n, got)
 		}
-		var plain wide
-		for range 9 {
-			d := sim.Duration(rapid.Int64Min(math.MaxInt64/2).Draw(t, "large"))
-			b.add(Prefill, d)
-			plain.add(d, 1)
+	})
+}
+
+// TestBucketsAddUpExactly holds that the sums of a bucket do not overflow, whether
+// they are words of it or not.
+func TestBucketsAddUpExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scales := newScales()
+		s := &scales[rapid.IntRange(0, metrics-1).Draw(t, "metric")]
+		var want, got [Causes]wide
+		n := rapid.IntRange(1, 20).Draw(t, "lives")
+		for range n {
+			left := sim.MaxDuration - sim.Duration(rapid.Int64Range(0, 1<<50).Draw(t, "below the most"))
+			v := left
+			var parts Parts
+			for left > 0 {
+				c := rapid.IntRange(0, Causes-1).Draw(t, "cause")
+				d := sim.Duration(rapid.Int64Range(0, int64(left)).Draw(t, "part"))
+				if rapid.Bool().Draw(t, "all of it") {
+					d = left
+				}
+				parts[c] += d
+				want[c].add(d, 1)
+				left -= d
+			}
+			s.add(v, &parts)
 		}
-		if b.part(Prefill) != plain || plain.hi == 0 || b.part(Decode) != (wide{}) {
-			t.Fatalf("%v, want %v", b.part(Prefill), plain)
+		for _, o := range s.octaves {
+			for sub := range 1 << subBits {
+				if o != nil {
+					s.sum(&got, o, sub)
+				}
+			}
+		}
+		if got != want || s.count != int64(n) {
+			t.Fatalf("%d lives: %v, want %v", s.count, got, want)
 		}
 	})
 }

@@ -67,24 +67,27 @@ func (e *entry) lasts(n int64) sim.Duration {
 // after returns the sums after n of its steps.
 func (e *entry) after(n int64) sums {
 	s := e.before
-	if n == 0 {
-		return s
+	if n > 0 {
+		s.add(e, n, e.lasts(n))
 	}
-	d := e.lasts(n)
+	return s
+}
+
+// add adds n steps of e, which last d.
+func (s *sums) add(e *entry, n int64, d sim.Duration) {
 	s.total += d
 	s.wait[e.wait] += d
-	if e.decodes == 0 {
+	switch {
+	case e.decodes == 0:
 		s.stalled += d
-		return s
-	}
-	s.decodes += n
-	if e.chunks == 0 {
+	case e.chunks == 0:
+		s.decodes += n
 		s.base += d
-		return s
+	default:
+		s.decodes += n
+		s.base += e.base
+		s.slowed += d - e.base
 	}
-	s.base += e.base
-	s.slowed += d - e.base
-	return s
 }
 
 // done returns how many of its steps have ended by t, which is not before its start.
@@ -125,6 +128,8 @@ type timeline struct {
 	entries []entry
 	starts  []sim.Time // of the entries, apart, since they are searched
 	head    int        // entries[:head] are forgotten
+	past    int64      // entries dropped before entries[0]
+	firsts  [firsts]first
 	chunks  []chunk
 	gone    int64 // chunks forgotten before chunks[0]
 	sums    sums  // of all entries
@@ -134,11 +139,13 @@ type timeline struct {
 	decoding, queued int32 // sums of the differences of the forgotten entries
 	later            entry // has the differences of the entry to come
 
-	lastDecode sim.Time     // end of the latest step that decoded
-	decoded    sums         // up to there
-	regular    sim.Duration // from the one before to the first of the latest run
-	gaps       maxima
-	pending    []observe.Request // ended in a step that is not here yet
+	// end of the latest step that decoded, and the sums up to there
+	lastDecode                           sim.Time
+	baseThere, slowedThere, stalledThere sim.Duration
+
+	regular sim.Duration // from the step that decoded before to the first of the latest run
+	gaps    maxima
+	pending []observe.Request // ended in a step that is not here yet
 }
 
 // end returns the end of the latest step, or observe.Never.
@@ -155,10 +162,30 @@ func (t *timeline) chunksOf(e *entry) []chunk {
 	return t.chunks[i : i+int64(e.chunks)]
 }
 
+// firsts is the number of requests whose first steps are looked up, not searched.
+const firsts = 1 << 11
+
+// first is the latest entry, counted from the first of all, that begins a prompt of
+// request id.
+type first struct{ id, entry int64 }
+
+// first returns the index of the entry that began the prompt of request id, or one
+// beyond the last if that is not known.
+func (t *timeline) first(id int64) int {
+	if f := &t.firsts[id&(firsts-1)]; f.id == id && f.entry >= t.past {
+		return min(int(f.entry-t.past), len(t.entries))
+	}
+	return len(t.entries)
+}
+
 // at returns the index of the last entry that begins at or before instant x, or
-// head - 1.
-func (t *timeline) at(x sim.Time) int {
-	lo, hi := t.head, len(t.entries) // entries[lo-1] begins at or before x, entries[hi] later
+// head - 1. It is quick if that is not far before entry near.
+func (t *timeline) at(x sim.Time, near int) int {
+	hi := len(t.entries)
+	if near >= t.head && near < hi && t.starts[near] > x {
+		hi = near
+	}
+	lo := t.head // entries[lo-1] begins at or before x, entries[hi] later
 	for step := 1; hi > lo; step *= 2 {
 		i := max(hi-step, lo)
 		if t.starts[i] <= x {
@@ -167,6 +194,26 @@ func (t *timeline) at(x sim.Time) int {
 		}
 		hi = i
 	}
+	return t.between(lo, hi, x)
+}
+
+// after returns what at does, quickly if that is not far after entry i, which begins
+// at or before x or is head - 1.
+func (t *timeline) after(x sim.Time, i int) int {
+	hi := len(t.entries)
+	for step := 1; i+step < hi; step *= 2 {
+		if t.starts[i+step] > x {
+			hi = i + step
+			break
+		}
+		i += step
+	}
+	return t.between(i+1, hi, x)
+}
+
+// between returns what at does, if entries[lo-1] begins at or before x and
+// entries[hi] later.
+func (t *timeline) between(lo, hi int, x sim.Time) int {
 	for lo < hi {
 		if m := int(uint(lo+hi) / 2); t.starts[m] <= x {
 			lo = m + 1
@@ -179,31 +226,44 @@ func (t *timeline) at(x sim.Time) int {
 
 // push appends a run of steps.
 func (t *timeline) push(r *observe.StepRun) {
-	e := entry{
-		serial: r.Serial, steps: r.Steps, start: r.Start, end: r.Start.Add(r.Duration()),
-		first: r.First, inc: r.Inc, base: r.Base, chunk: t.gone + int64(len(t.chunks)), chunks: int32(len(r.Chunks)),
-		decodes: r.Decodes, preempted: r.Preempted > 0, before: t.sums,
-		decoding: t.later.decoding, queued: t.later.queued,
+	n := len(t.entries)
+	if n == cap(t.entries) {
+		t.entries = append(t.entries, entry{})
 	}
-	t.later = entry{}
-	e.wait = int8(waitOf(r.Held, e.chunks > 0))
-	for i := range r.Chunks {
-		c := &r.Chunks[i]
+	t.entries = t.entries[:n+1]
+	e, d := &t.entries[n], r.Duration()
+	e.serial, e.steps, e.start, e.end = r.Serial, r.Steps, r.Start, r.Start.Add(d)
+	e.first, e.inc, e.base = r.First, r.Inc, r.Base
+	e.decodes, e.preempted = r.Decodes, r.Preempted > 0
+	e.decoding, e.queued = t.later.decoding, t.later.queued
+	e.wait = int8(waitOf(r.Held, len(r.Chunks) > 0))
+	e.before = t.sums
+	t.later.decoding, t.later.queued = 0, 0
+	t.pushChunks(e, r.Chunks)
+	t.sums.add(e, e.steps, d)
+	if e.decodes > 0 {
+		t.regularGaps(e)
+		t.lastDecode, t.baseThere, t.slowedThere, t.stalledThere = e.end, t.sums.base, t.sums.slowed, t.sums.stalled
+	}
+	t.starts = append(t.starts, e.start)
+	t.next, t.any = r.Serial+r.Steps, true
+}
+
+// pushChunks appends the chunks of e, which is the latest entry.
+func (t *timeline) pushChunks(e *entry, chunks []observe.Chunk) {
+	e.chunk, e.chunks, e.tokens = t.gone+int64(len(t.chunks)), int32(len(chunks)), 0
+	for i := range chunks {
+		c := &chunks[i]
 		e.tokens += int64(c.Tokens)
 		t.chunks = append(t.chunks, chunk{id: c.ID, start: c.Start, tokens: c.Tokens, ghost: c.Ghost, owner: nobody, marks: nobody})
+		if c.Start == 0 {
+			t.firsts[c.ID&(firsts-1)] = first{c.ID, t.past + int64(len(t.entries)-1)}
+		}
 	}
-	own := t.chunks[len(t.chunks)-len(r.Chunks):]
+	own := t.chunks[len(t.chunks)-len(chunks):]
 	for i := 1; i < len(own); i++ { // their order in records has no meaning
 		for j := i; j > 0 && own[j].id < own[j-1].id; j-- {
 			own[j], own[j-1] = own[j-1], own[j]
 		}
 	}
-	t.sums = e.after(e.steps)
-	if e.decodes > 0 {
-		t.regularGaps(&e)
-		t.lastDecode, t.decoded = e.end, t.sums
-	}
-	t.entries = append(t.entries, e)
-	t.starts = append(t.starts, e.start)
-	t.next, t.any = r.Serial+r.Steps, true
 }

@@ -21,7 +21,7 @@ func (t *timeline) trim(bound sim.Time, b *book) {
 		t.settle(&t.entries[t.head], b)
 		t.head++
 	}
-	if t.head < 1024 || 2*t.head < len(t.entries) {
+	if t.head < 256 || 2*t.head < len(t.entries) {
 		return
 	}
 	from := t.entries[t.head].chunk
@@ -29,6 +29,7 @@ func (t *timeline) trim(bound sim.Time, b *book) {
 	t.gone = from
 	t.entries = t.entries[:copy(t.entries, t.entries[t.head:])]
 	t.starts = t.starts[:copy(t.starts, t.starts[t.head:])]
+	t.past += int64(t.head)
 	t.head = 0
 	t.gaps.forget(t.entries[0].serial)
 }

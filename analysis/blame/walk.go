@@ -21,8 +21,11 @@ type walk struct {
 // to charges everything up to instant until, which is within a step only if that
 // is the end of the request.
 func (w *walk) to(until sim.Time) {
+	if w.at >= until {
+		return
+	}
 	if !w.found {
-		w.entry, w.found = max(w.t.at(w.at), w.t.head), true
+		w.entry, w.found = max(w.t.after(w.at, w.near), w.t.head), true
 	}
 	for ; w.at < until; w.entry++ {
 		if w.entry == len(w.t.entries) || w.t.entries[w.entry].start >= until {

@@ -49,6 +49,9 @@ func plus(a sim.Duration, n int64, d sim.Duration) sim.Duration {
 
 // portion returns d·n/of, rounded down; n is at most of, which is above 0.
 func portion(d sim.Duration, n, of int64) sim.Duration {
+	if n == of {
+		return d
+	}
 	hi, lo := bits.Mul64(uint64(d), uint64(n))
 	q, _ := bits.Div64(hi, lo, uint64(of))
 	return sim.Duration(q)
