@@ -21,15 +21,36 @@ func pickGaps(chunks [][]gapRun, lo, hi uint64, ranks, out []int64) {
 			countRun(&c[i], lo, shift, counts[:])
 		}
 	}
-	for _, g := range groupRanks(counts[:], ranks) {
+	groups := groupRanks(counts[:], ranks)
+	cuts := make([]cut, len(groups))
+	for i, g := range groups {
 		low := lo + uint64(g.bucket)<<shift
-		part := cut{low: low, high: low + (1<<shift - 1)}
-		for _, c := range chunks {
-			for i := range c {
-				part.take(&c[i])
+		cuts[i] = cut{low: low, high: low + (1<<shift - 1)}
+	}
+	takeAll(cuts, chunks, lo, shift)
+	for i, g := range groups {
+		part := &cuts[i]
+		pickGaps([][]gapRun{part.runs}, part.min, part.max, g.ranks, out[g.at:g.at+len(g.ranks)])
+	}
+}
+
+// takeAll takes the parts of all runs inside cuts, each of which is a bucket of width
+// 1<<shift from lo up, in ascending order.
+func takeAll(cuts []cut, chunks [][]gapRun, lo uint64, shift int) {
+	var before [1<<fanBits + 1]uint16 // the number of cuts below a bucket
+	for i := range cuts {
+		before[(cuts[i].low-lo)>>shift+1] = 1
+	}
+	for b := range before[1:] {
+		before[b+1] += before[b]
+	}
+	for _, c := range chunks {
+		for i := range c {
+			r := &c[i]
+			for k := before[(uint64(r.first)-lo)>>shift]; k < before[(uint64(r.last())-lo)>>shift+1]; k++ {
+				cuts[k].take(r)
 			}
 		}
-		pickGaps([][]gapRun{part.runs}, part.min, part.max, g.ranks, out[g.at:g.at+len(g.ranks)])
 	}
 }
 

@@ -96,48 +96,52 @@ func (s *stretches) add(c *stretch, values []int64) {
 		return
 	}
 	c.n += int64(len(values))
-	for k, m := range s.marks {
-		less := numberBelow(values, m)
-		c.less[k] += less
-		c.equal[k] += numberBelow(values, m+1) - less
+	for k := 0; k < len(s.marks); k += 2 {
+		m0 := s.marks[k]
+		m1 := s.marks[min(k+1, len(s.marks)-1)]
+		n := numbersBelow(values, [4]int64{m0, m0 + 1, m1, m1 + 1})
+		c.less[k] += n[0]
+		c.equal[k] += n[1] - n[0]
+		if k+1 < len(s.marks) {
+			c.less[k+1] += n[2]
+			c.equal[k+1] += n[3] - n[2]
+		}
 	}
-	for _, v := range values {
-		x := float64(v - s.origin)
-		c.sum += x
-		c.squares += float64(x * x)
-	}
+	c.sum, c.squares = s.powers(values, c.sum, c.squares)
 }
 
-// addRough counts values in c at the marks of gridLevels, all in one pass.
+// addRough counts values in c at the marks of gridLevels.
 func (s *stretches) addRough(c *stretch, values []int64) {
 	c.n += int64(len(values))
-	m0, m1, m2, m3 := s.marks[0]+1, s.marks[1]+1, s.marks[2]+1, s.marks[3]+1
+	for k, n := range numbersBelow(values, [4]int64{s.marks[0] + 1, s.marks[1] + 1, s.marks[2] + 1, s.marks[3] + 1}) {
+		c.less[k] += n
+	}
+	sum, squares := s.powers(values, 0, 0)
+	c.sum += sum
+	c.squares += squares
+}
+
+// powers adds what values exceed the origin by to sum, and its squares to squares.
+func (s *stretches) powers(values []int64, sum, squares float64) (float64, float64) {
+	for _, v := range values {
+		x := float64(v - s.origin)
+		sum += x
+		squares += float64(x * x)
+	}
+	return sum, squares
+}
+
+// numbersBelow returns the number of values below each of m.
+func numbersBelow(values []int64, m [4]int64) (n [4]int64) {
+	m0, m1, m2, m3 := m[0], m[1], m[2], m[3]
 	var n0, n1, n2, n3 uint64
-	sum, squares := 0.0, 0.0
 	for _, v := range values { // neither is negative, so v-m doesn't overflow
 		n0 += uint64(v-m0) >> 63
 		n1 += uint64(v-m1) >> 63
 		n2 += uint64(v-m2) >> 63
 		n3 += uint64(v-m3) >> 63
-		x := float64(v - s.origin)
-		sum += x
-		squares += float64(x * x)
 	}
-	c.less[0] += int64(n0)
-	c.less[1] += int64(n1)
-	c.less[2] += int64(n2)
-	c.less[3] += int64(n3)
-	c.sum += sum
-	c.squares += squares
-}
-
-// numberBelow returns the number of values below m.
-func numberBelow(values []int64, m int64) int64 {
-	n := int64(0)
-	for _, v := range values {
-		n += int64(uint64(v-m) >> 63) // neither is negative, so v-m doesn't overflow
-	}
-	return n
+	return [4]int64{int64(n0), int64(n1), int64(n2), int64(n3)}
 }
 
 // join adds stretch b to a.

@@ -31,7 +31,9 @@ func (f *scenarioFlags) bind(cmd *cobra.Command) {
 	for i, s := range scenario.Aliases() {
 		flags.StringVar(&f.short[i], s.Name, "", s.Help)
 		if s.Values != nil {
-			must(cmd.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Values(), cobra.ShellCompDirectiveNoFileComp)))
+			must(cmd.RegisterFlagCompletionFunc(s.Name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return s.Values(), cobra.ShellCompDirectiveNoFileComp // listed when asked for: some are read from files
+			}))
 		}
 	}
 	must(cmd.RegisterFlagCompletionFunc("set", completeSet))
