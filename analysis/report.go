@@ -55,6 +55,8 @@ type Report struct {
 	// Saturation is whether the engines kept up. In a state that isn't steady the
 	// report has no intervals: there is no steady state for them to tell of.
 	Saturation Saturation
+	// WarmUp is what the rest leaves out, nil if nothing was to be.
+	WarmUp *WarmUp
 	// Warnings say what to beware of in the rest.
 	Warnings []Warning
 }

@@ -42,6 +42,8 @@ const (
 	Overload WarningKind = "overload"
 	Unsteady WarningKind = "unsettled"
 	Backlog  WarningKind = "backlog"
+	// NoWarmUp: no end of the warm-up was found.
+	NoWarmUp WarningKind = "no_warm_up"
 	// Approximate: more values than are kept; quantiles have a resolution.
 	Approximate WarningKind = "approximate"
 	// ManyClasses: there are more classes than are told apart.

@@ -90,6 +90,7 @@ func summaryMembers(r *analysis.Report) object {
 	return object{
 		{"run", headerObject(&r.Header)},
 		{"requests", requests},
+		{"warm_up", warmUpObject(r.WarmUp)},
 		{"start_ps", int64(r.Start)},
 		{"span_ps", int64(r.Span)},
 		{"tokens", object{
@@ -108,6 +109,17 @@ func summaryMembers(r *analysis.Report) object {
 		{"engine", engineObject(&r.Engine)},
 		{"saturation", saturationObject(&r.Saturation)},
 		{"warnings", warningObjects(r.Warnings)},
+	}
+}
+
+// warmUpObject is what figures leave out, nil without a warm-up.
+func warmUpObject(w *analysis.WarmUp) any {
+	if w == nil {
+		return nil
+	}
+	return object{
+		{"definition", "requests that arrived and runs of steps that began before from_ps; they are simulated and in no figure"},
+		{"rule", w.Rule}, {"settled", !w.Unsettled}, {"from_ps", int64(w.From)}, {"requests", w.Requests}, {"steps", w.Steps},
 	}
 }
 

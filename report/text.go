@@ -99,6 +99,9 @@ func (p *page) overview(r *analysis.Report) {
 	} else {
 		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(t.Recomputed, "token"))
 	}
+	if w := r.WarmUp; w != nil && !w.Unsettled {
+		p.item("Warm-up", "left out by %s: %s that arrived in the first %s s, and %s that began then", w.Rule, analysis.Counted(w.Requests, "request"), Number(w.From.Sub(0).Seconds()), analysis.Counted(w.Steps, "step"))
+	}
 	p.throughput(r)
 	p.item("Load", "%s: %s", r.Saturation.State, r.Saturation.Evidence())
 	p.line("")

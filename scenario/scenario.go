@@ -140,6 +140,8 @@ type StreamingSection struct {
 type RunSection struct {
 	// Horizon ends the run; requests still in the system are unfinished.
 	Horizon *sim.Duration `toml:"horizon"`
+	// WarmUp is what figures leave out at the beginning.
+	WarmUp *WarmUp `toml:"warmup"`
 	// AllowLivelock keeps a request that can never fit at the head of the queue,
 	// as the real engine does, instead of rejecting it.
 	AllowLivelock bool `toml:"allow_livelock"`

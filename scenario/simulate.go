@@ -33,15 +33,27 @@ type Options struct {
 	// Sinks get the records of the run too, in detail (see engine.Config). Their errors end it, and are told as
 	// they are.
 	Sinks []observe.Sink
+	// Measured get what comes after the warm-up, and not in detail.
+	Measured []observe.Sink
+	// Cut, if it isn't nil, is set to that of the warm-up, for what is measured by
+	// other ways.
+	Cut *analysis.Cut
+	// WarmUp, if it isn't nil, takes the place of that of the scenario.
+	WarmUp *WarmUp
 	// Watch, if it isn't nil, is called when the workload is open. It may put a
 	// source that passes the same requests on in the place of in.Source, and
-	// returns a sink that only looks on, or nil.
+	// returns a sink that only looks on, or nil. It is called twice where a warm-up
+	// takes two simulations.
 	Watch func(in *Opened) observe.Sink
 }
 
 // Simulate runs p. The error is a UsageError if what p names is at fault or no
 // request arrives, the context's if that ended the run.
 func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
+	cut, said, err := p.warmUp(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	in, err := p.Open()
 	if err != nil {
 		return nil, err
@@ -50,7 +62,7 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 		Percentiles: o.Percentiles, SLO: p.SLO, OutputEdges: o.OutputEdges, GPUs: p.GPUs(), Replicas: int(p.Replicas()), KVBlocks: p.Config.NumGPUBlocks, Header: p.Header(),
 	})
 	outside := &extrapolation{cost: p.Cost}
-	tee := observe.Tee{summary, outside}
+	tee := observe.Tee{measured(cut, append([]observe.Sink{summary}, o.Measured...)...), outside}
 	for _, s := range o.Sinks {
 		tee = append(tee, outlet{s})
 	}
@@ -60,13 +72,18 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 			tee = append(tee, s)
 		}
 	}
-	config := p.Engine(in.Source, tee)
+	config := p.Engine(warm(in.Source, cut), tee)
 	config.Detail = len(o.Sinks) > 0
 	err = engine.Run(ctx, config)
 	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
 		return nil, runError(err)
 	}
 	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share(), Traces: in.reports()}
+	if cut != nil {
+		said.From = cut.From
+		said.Requests, said.Steps = cut.LeftOut()
+		r.Report.WarmedUp(said)
+	}
 	return r, r.nonempty()
 }
 
@@ -86,6 +103,9 @@ func (p *Plan) Engine(src workload.Source, sink observe.Sink) engine.Config {
 func (r *Result) nonempty() error {
 	if r.Report.Counts.Requests > 0 {
 		return nil
+	}
+	if w := r.Report.WarmUp; w != nil && w.Requests > 0 {
+		return usagef("run.warmup leaves nothing to measure: each of the %s arrives in it; make it shorter, or the run longer", analysis.Counted(w.Requests, "request"))
 	}
 	var why []string
 	for _, t := range r.Traces {

@@ -199,9 +199,13 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, ps []analysis.Percentile) ([]*scenario.Result, *analysis.Comparison, error) {
 	var results []*scenario.Result
 	var runs []analysis.Run
+	latest, err := o.warmUp(ctx, plans)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, p := range plans {
 		pairs := &analysis.Pairing{Goodput: p.SLO.Goodput}
-		r, err := simulate(ctx, o.env, p, scenario.Options{Percentiles: ps, Sinks: []observe.Sink{pairs}})
+		r, err := simulate(ctx, o.env, p, scenario.Options{Percentiles: ps, Measured: []observe.Sink{pairs}, WarmUp: latest})
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
 		}
@@ -210,6 +214,24 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, p
 	}
 	c, err := analysis.Compare(runs)
 	return results, c, err
+}
+
+// warmUp returns the warm-up that every plan leaves out if one of them is to find
+// its own: the longest that is found, so that the same requests are compared. nil
+// leaves each plan its own.
+func (o *compareOptions) warmUp(ctx context.Context, plans []*scenario.Plan) (*scenario.WarmUp, error) {
+	var latest *scenario.WarmUp
+	for i, p := range plans {
+		if w := p.Scenario.Run.WarmUp; w == nil || !w.Auto {
+			continue
+		}
+		w, err := p.FindWarmUp(ctx, scenario.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.labels[i], err)
+		}
+		latest = scenario.LaterWarmUp(latest, w)
+	}
+	return latest, nil
 }
 
 // describe says what ran: what is common to all, and what is each one's own.

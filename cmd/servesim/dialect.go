@@ -17,6 +17,15 @@ import (
 type dialectFlag struct {
 	list string
 	sink *dialect.Sink // nil without the flag
+	cut  analysis.Cut  // of the run's warm-up
+}
+
+// Call implements transcript.Sink: tools measure what comes after the warm-up.
+func (f *dialectFlag) Call(c *transcript.Call) error {
+	if f.cut.Leaves(c.ID, c.Scheduled) {
+		return nil
+	}
+	return f.sink.Call(c)
 }
 
 // bind adds the flag to a command.
@@ -47,7 +56,7 @@ func (f *dialectFlag) transcriber(p *scenario.Plan) (*transcript.Transcriber, er
 	if f.sink == nil {
 		return nil, nil
 	}
-	return transcript.NewTranscriber(f.sink, p.Streaming())
+	return transcript.NewTranscriber(f, p.Streaming())
 }
 
 // text writes what the dialects say, after what stands before it.

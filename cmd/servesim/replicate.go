@@ -22,6 +22,7 @@ import (
 type replicated struct {
 	first *scenario.Result // that of the scenario's own seed
 	pool  *analysis.Replicated
+	cut   int64 // requests of all runs left out as a warm-up
 }
 
 // replicate simulates a scenario n times, under its own seed and those after it,
@@ -76,7 +77,13 @@ func (o *runOptions) replicate(ctx context.Context, n int) (*replicated, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &replicated{first: results[0], pool: analysis.Replicate(runs, ps)}, nil
+	out := &replicated{first: results[0], pool: analysis.Replicate(runs, ps)}
+	for _, r := range results {
+		if w := r.Report.WarmUp; w != nil {
+			out.cut += w.Requests
+		}
+	}
+	return out, nil
 }
 
 // replication simulates src under a seed. It loads the scenario anew: plans share
@@ -89,7 +96,7 @@ func replication(ctx context.Context, src scenario.Source, seed uint64, sink obs
 	if err != nil {
 		return nil, err
 	}
-	return p.Simulate(ctx, scenario.Options{Watch: func(*scenario.Opened) observe.Sink { return sink }})
+	return p.Simulate(ctx, scenario.Options{Measured: []observe.Sink{sink}})
 }
 
 // firstOf returns the first error that isn't of a run that another one's error
@@ -111,10 +118,14 @@ func (o *runOptions) writeReplicated(r *replicated) error {
 	if err != nil {
 		return err
 	}
+	before := fmt.Sprintf("%s\nWhat is above is of seed %d, what is below of seeds %d to %d.\n\n", linesOf(r.first.Facts()).folded(0), seed, seed, last)
+	if r.first.Report.WarmUp != nil {
+		before += report.Item("Warm-up", fmt.Sprintf("of all runs together %s left out, each by its own (%s)", analysis.Counted(r.cut, "request"), r.first.Report.WarmUp.Rule))
+	}
 	return form.Write(o.env.stdout, &report.Document{
 		Replicated: r.pool,
-		Before:     fmt.Sprintf("%s\nWhat is above is of seed %d, what is below of seeds %d to %d.\n\n", linesOf(r.first.Facts()).folded(0), seed, seed, last),
-		Members:    []report.Member{{Key: "seeds", Value: [2]uint64{seed, last}}, {Key: "input", Value: r.first.Input()}},
+		Before:     before,
+		Members:    []report.Member{{Key: "seeds", Value: [2]uint64{seed, last}}, {Key: "warm_up_requests", Value: r.cut}, {Key: "input", Value: r.first.Input()}},
 	})
 }
 

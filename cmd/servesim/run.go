@@ -177,7 +177,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 	if calls == nil {
 		return o.record(ctx, p, asked)
 	}
-	asked.Sinks = append(asked.Sinks, calls)
+	asked.Sinks, asked.Cut = append(asked.Sinks, calls), &o.dialect.cut
 	r, err := o.record(ctx, p, asked)
 	if err != nil {
 		return nil, err
