@@ -115,7 +115,7 @@ func TestLongReadingsShowProgress(t *testing.T) {
 		var stderr bytes.Buffer
 		r := newReading(t.Context(), env{stderr: &stderr, tty: true}, "a.jsonl", 2)
 		if late {
-			r.gate.began = r.gate.began.Add(-2 * showAfter)
+			r.quiet.began = r.quiet.began.Add(-2 * showAfter)
 		}
 		for range 2 {
 			f, err := r.open()

@@ -7,7 +7,7 @@
 // stdout, the warnings that belong to it included, and nothing else does;
 // progress and faults go to stderr. The exit status is 0 if all went well, 1 if
 // the work failed, 2 if the command line or a file it names is at fault, 3 if a
-// limit that had to be met was missed.
+// limit that had to be met was missed, 4 if a gate is too close to call.
 //
 // README.md is the manual; its command blocks are executed by a test.
 package main

@@ -15,6 +15,7 @@ const (
 	exitFailed = 1 // the work failed: a mismatch, a full disk, an interrupt
 	exitUsage  = 2 // the command line, or a file that it names, is at fault
 	exitSLO    = 3 // the run is done, and missed a limit that it had to meet
+	exitClose  = 4 // the runs are done, and too few to say whether a gate is passed
 )
 
 // An env is the world as a command may see it; tests pass buffers.
@@ -26,6 +27,10 @@ type env struct {
 
 // errMissedSLO ends a command that did its work and found that a limit was missed.
 var errMissedSLO = errors.New("a limit was missed")
+
+// errTooClose ends a command that did its work and can't tell whether a limit was
+// missed.
+var errTooClose = errors.New("too close to call")
 
 // errMismatch ends a command that found what it looked for to be wrong, and has
 // said so.
@@ -42,6 +47,9 @@ func (e env) report(err error) int {
 	case errors.Is(err, errMissedSLO):
 		e.complain(err)
 		return exitSLO
+	case errors.Is(err, errTooClose):
+		e.complain(err)
+		return exitClose
 	case errors.Is(err, context.Canceled):
 		e.complain(errors.New("interrupted: there is no result, and no file was made; what went into a pipe or a device is cut short"))
 		return exitFailed

@@ -35,7 +35,8 @@ func newRoot(e env) *cobra.Command {
 engine on a GPU profile and reports TTFT, TPOT, ITL, the worst gap of each request, E2E and goodput.
 
 Exit codes: 0 all went well, 1 the work failed, 2 the command line or a file that it
-names is at fault, 3 a limit that had to be met was missed.`,
+names is at fault, 3 a limit that had to be met was missed, 4 of servesim gate alone: too
+close to call, more runs would tell.`,
 		Example: `  servesim run
   servesim compare --vary enable_chunked_prefill=true,false
   servesim list policies`,
@@ -65,6 +66,7 @@ func verbs(e env) []*cobra.Command {
 		newRun(e, nil),
 		newCompare(e, nil),
 		newSweep(e, nil),
+		newGate(e, nil),
 		newAnalyze(e, nil),
 		newTail(e, nil),
 		newConform(e, nil),

@@ -34,7 +34,7 @@ const (
 // A progress is an observe.Sink that shows on a terminal how many requests have
 // left the system. It takes nothing from the run and gives it nothing.
 type progress struct {
-	out   gate
+	out   quiet
 	label string
 	done  int64
 	bar   *progressbar.ProgressBar
@@ -98,14 +98,14 @@ func newTracked(in *scenario.Opened, s *scenario.Scenario) *tracked {
 	return &tracked{Source: in.Source, traces: in.Traces}
 }
 
-// A gate is a writer that drops what comes before showAfter.
-type gate struct {
+// A quiet is a writer that drops what comes before showAfter.
+type quiet struct {
 	out   io.Writer
 	began time.Time
 }
 
 // Write implements io.Writer.
-func (g *gate) Write(p []byte) (int, error) {
+func (g *quiet) Write(p []byte) (int, error) {
 	if time.Since(g.began) < showAfter {
 		return len(p), nil
 	}
@@ -115,7 +115,7 @@ func (g *gate) Write(p []byte) (int, error) {
 // newProgress returns a progress for total requests, or -1 if nobody knows how
 // many, on out.
 func newProgress(out io.Writer, label string, total int64) *progress {
-	p := &progress{out: gate{out, time.Now()}, label: label}
+	p := &progress{out: quiet{out, time.Now()}, label: label}
 	// The bar's own clock begins here, so that its rate and its guess of what
 	// is left are of the whole run.
 	p.bar = progressbar.NewOptions64(total,

@@ -12,21 +12,21 @@ import (
 // A reading opens a file several times, until ctx is cancelled, and shows on a
 // terminal how far it is read if that lasts.
 type reading struct {
-	ctx  context.Context
-	path string
-	gate gate
-	bar  *progressbar.ProgressBar // nil if there is nobody to see it
+	ctx   context.Context
+	path  string
+	quiet quiet
+	bar   *progressbar.ProgressBar // nil if there is nobody to see it
 }
 
 // newReading returns a reading of the file at path, which will be read times over.
 func newReading(ctx context.Context, e env, path string, times int64) *reading {
-	r := &reading{ctx: ctx, path: path, gate: gate{e.stderr, time.Now()}}
+	r := &reading{ctx: ctx, path: path, quiet: quiet{e.stderr, time.Now()}}
 	info, err := os.Stat(path)
 	if err != nil || !e.tty || !info.Mode().IsRegular() {
 		return r // what is wrong with the file, opening it says
 	}
 	r.bar = progressbar.NewOptions64(times*info.Size(),
-		progressbar.OptionSetWriter(&r.gate),
+		progressbar.OptionSetWriter(&r.quiet),
 		progressbar.OptionSetDescription("reading "+shortened(path, beforeBar-len("reading "))),
 		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionThrottle(200*time.Millisecond),

@@ -26,7 +26,7 @@ type sweepProgress struct {
 	found  bool
 	began  time.Time
 	told   time.Time
-	out    gate
+	out    quiet
 	bar    *progressbar.ProgressBar
 }
 
@@ -34,7 +34,7 @@ type sweepProgress struct {
 // index at.
 func newSweepProgress(e env, at int, column sweep.Column) *sweepProgress {
 	now := time.Now()
-	return &sweepProgress{env: e, at: at, column: column, began: now, told: now, out: gate{e.stderr, now}}
+	return &sweepProgress{env: e, at: at, column: column, began: now, told: now, out: quiet{e.stderr, now}}
 }
 
 // show hears of a point that is done.

@@ -144,7 +144,7 @@ func (o *validateOptions) writeRows(r *validate.Report) error {
 // them if that is -1.
 func newRowBar(e env, rows int) *progressbar.ProgressBar {
 	return progressbar.NewOptions(rows,
-		progressbar.OptionSetWriter(&gate{out: e.stderr, began: time.Now()}),
+		progressbar.OptionSetWriter(&quiet{out: e.stderr, began: time.Now()}),
 		progressbar.OptionSetDescription("measured runs"),
 		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionThrottle(200*time.Millisecond),

@@ -38,6 +38,7 @@ func may() map[string][]string {
 		"report":              {"analysis", "analysis/tail", "analysis/blame", "analysis/dialect", "analysis/export", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/export", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
+		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "sweep", "internal/strict"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
 		"calibrate/vllmlog":   {},
