@@ -135,7 +135,7 @@ func TestSlurmArray(t *testing.T) {
 	slurm(t)
 	plan := strings.Replace(killing, "requests = 4000", "requests = 20000", 1)
 	inFolder(t, map[string]string{"s.toml": small, "plan.toml": plan})
-	ok(t, "sweep", "plan.toml", "--out", "whole")
+	swept(t, "--out", "whole")
 	script := ok(t, "sweep", "plan.toml", "--emit", "slurm", "--shards", "4")
 	if err := os.WriteFile("sweep.sh", []byte(script), 0o644); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,9 @@ func TestSlurmArray(t *testing.T) {
 	eventually(t, "the killed shard is queued again", func() bool {
 		return strings.Contains(show(), "Restarts=1") && strings.Contains(show(), "JobState=PENDING")
 	})
-	// Slurm would let it wait for two minutes.
+	// Slurm would let it wait for two minutes, because a node refuses a job that comes
+	// back in the second in which it was taken away.
+	time.Sleep(3 * time.Second)
 	said(t, "scontrol", "update", "JobId="+task, "StartTime=now")
 	eventually(t, "the results are merged", func() bool {
 		_, err := os.Stat(filepath.Join("plan.sweep", "results.parquet"))

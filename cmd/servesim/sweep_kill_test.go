@@ -59,6 +59,17 @@ func pointsIn(t *testing.T, dir string) int {
 	return len(list)
 }
 
+// swept runs a sweep that may last long enough to say how far it is, and returns its
+// result. No result of a point may be damaged.
+func swept(t *testing.T, args ...string) string {
+	t.Helper()
+	o := do(t, append([]string{"sweep", "plan.toml"}, args...)...)
+	if o.code != exitOK || strings.Contains(o.stderr, "damaged") {
+		t.Fatalf("sweep %s: exit %d, stderr %q", strings.Join(args, " "), o.code, o.stderr)
+	}
+	return o.stdout
+}
+
 // TestKilledSweepsGoOn kills a sweep at random moments: what was done is kept, what
 // was under way is lost, no file is half there, and the results are in the end
 // those of a sweep that nobody killed.
@@ -67,7 +78,7 @@ func TestKilledSweepsGoOn(t *testing.T) {
 		t.Skip("it runs a sweep again and again")
 	}
 	inFolder(t, map[string]string{"s.toml": small, "plan.toml": killing})
-	ok(t, "sweep", "plan.toml", "--out", "whole")
+	swept(t, "--out", "whole")
 	kills, before := 0, 0
 	for range 60 {
 		cmd := process(t, "sweep plan.toml --jobs 2")
@@ -101,7 +112,7 @@ func TestKilledSweepsGoOn(t *testing.T) {
 		}
 	}
 	t.Logf("killed %d times, %d of 60 points done", kills, before)
-	out := ok(t, "sweep", "plan.toml")
+	out := swept(t)
 	if !strings.Contains(out, "60 points") {
 		t.Error(out)
 	}
