@@ -1,6 +1,7 @@
 package jsonread
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strings"
@@ -190,7 +191,7 @@ func FuzzRead(f *testing.F) {
 		if diff := cmp.Diff(got, again); diff != "" || faults != same {
 			t.Error(diff)
 		}
-		if len(got) == 1 && faults == "" && !json.Valid(data) && !strings.ContainsAny(string(data), "NI0123456789\xef") {
+		if len(got) == 1 && faults == "" && !json.Valid(data) && !strings.ContainsAny(string(data), "NI0123456789") && !bytes.Contains(data, []byte{0xef}) {
 			t.Errorf("accepted %q", data)
 		}
 	})
