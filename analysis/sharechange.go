@@ -34,8 +34,15 @@ func goodput(base, run []bool) *ShareChange {
 	after, b := counts(run)
 	c := Change{Base: sim.Duration(a), Run: sim.Duration(b), Interval: pairedMean(before, after)}
 	c.judge(int64(len(base)))
-	return &ShareChange{
-		Base: float64(-a) / whole, Run: float64(-b) / whole, Direction: c.Direction, Settles: c.Settles,
+	s := shareChangeOf(c)
+	return &s
+}
+
+// shareChangeOf returns the change of a share of which good requests are counted
+// as c does, -whole for all.
+func shareChangeOf(c Change) ShareChange {
+	return ShareChange{
+		Base: float64(-c.Base) / whole, Run: float64(-c.Run) / whole, Direction: c.Direction, Settles: c.Settles,
 		Interval: ShareInterval{c.Interval.Evidence, float64(-c.Interval.Hi) / whole, float64(-c.Interval.Lo) / whole},
 	}
 }

@@ -1,0 +1,44 @@
+package analysis
+
+import (
+	"math"
+
+	"servesim/sim"
+)
+
+// ReplicatedChange returns the change of a statistic between two scenarios that
+// were simulated under the same seeds: base and run are its values in both, by
+// seed, of equal number. Base and Run of the change are their means. The interval
+// is Student's of the mean of the differences by seed, so that the luck that a
+// seed has in both scenarios cancels.
+func ReplicatedChange(base, run []sim.Duration) Change {
+	n := len(base)
+	before, after, differences := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range base {
+		before[i], after[i] = float64(base[i]), float64(run[i])
+		differences[i] = float64(run[i] - base[i])
+	}
+	c := Change{Paired: true, Interval: Interval{Evidence: Evidence{Method: Replications, Needs: FewestReplications}}}
+	if n > 0 {
+		c.Base, c.Run = sim.Duration(math.Round(rateOf(before).Mean)), sim.Duration(math.Round(rateOf(after).Mean))
+		r := rateOf(differences)
+		c.Interval.Evidence = r.Evidence
+		c.Interval.Lo, c.Interval.Hi = sim.Duration(math.Floor(r.Lo)), sim.Duration(math.Ceil(r.Hi))
+	}
+	c.judge(int64(n))
+	return c
+}
+
+// ReplicatedShareChange is ReplicatedChange of a share of good requests.
+func ReplicatedShareChange(base, run []float64) ShareChange {
+	// A share falls as a latency does where good requests count as negative.
+	parts := func(shares []float64) []sim.Duration {
+		list := make([]sim.Duration, len(shares))
+		for i, s := range shares {
+			list[i] = sim.Duration(math.Round(float64(-s * whole)))
+		}
+		return list
+	}
+	c := ReplicatedChange(parts(base), parts(run))
+	return shareChangeOf(c)
+}

@@ -1,0 +1,205 @@
+package explain
+
+import (
+	"slices"
+	"sort"
+
+	"servesim/sim"
+	"servesim/sim/observe"
+)
+
+// An Exposure is an observe.Sink that keeps what steps with prompts did to the
+// gaps between the tokens of others. It needs the records that engine.Config.Detail
+// gives, and keeps some 50 bytes of each request and of each step with prompts.
+type Exposure struct {
+	lanes   []lane          // by replica
+	lengths map[int64]int32 // prompt tokens by request
+	answers []answer
+	gaps    int64
+}
+
+// A lane is the steps with prompts of one replica.
+type lane struct {
+	steps []promptStep
+	ids   []int64 // of the prompts of the steps, one after the other
+	gaps  []besideGaps
+}
+
+// A promptStep is a step with prompts.
+type promptStep struct {
+	end     sim.Time
+	excess  sim.Duration // by how much it was longer for its prompts
+	tokens  int64        // of its prompts
+	decodes int64
+	ids     int // the end of its prompts in ids
+}
+
+// besideGaps are gaps alike with which steps with prompts coincided.
+type besideGaps struct {
+	seqs     int32
+	from, to int // of the steps
+	gap      sim.Duration
+}
+
+// An answer is when a request streamed.
+type answer struct {
+	replica     int32
+	first, last sim.Time
+}
+
+// NewExposure returns an Exposure that has seen nothing.
+func NewExposure() *Exposure { return &Exposure{lengths: map[int64]int32{}} }
+
+// Request implements observe.Sink.
+func (e *Exposure) Request(r *observe.Request) error {
+	e.lengths[r.ID] = r.Prompt
+	if r.Outcome == observe.Completed && r.Output > 1 {
+		e.answers = append(e.answers, answer{r.Replica, r.First, r.Last})
+	}
+	return nil
+}
+
+// Step implements observe.Sink.
+func (e *Exposure) Step(r *observe.StepRun) error {
+	for len(e.lanes) <= int(r.Replica) {
+		e.lanes = append(e.lanes, lane{})
+	}
+	l := &e.lanes[r.Replica]
+	end := r.Start.Add(r.First)
+	if len(r.Chunks) > 0 {
+		s := promptStep{end: end, excess: r.First, decodes: int64(r.Decodes)}
+		if r.Decodes > 0 {
+			s.excess -= r.Base
+		}
+		for i := range r.Chunks {
+			s.tokens += int64(r.Chunks[i].Tokens)
+			l.ids = append(l.ids, r.Chunks[i].ID)
+		}
+		s.ids = len(l.ids)
+		l.steps = append(l.steps, s)
+	}
+	for i := range r.Gaps {
+		g := &r.Gaps[i]
+		e.gaps += int64(g.Seqs) * g.Steps
+		if g.Steps > 1 || len(r.Chunks) == 0 && g.First == r.First {
+			continue
+		}
+		if from := l.after(end - sim.Time(g.First)); from < len(l.steps) {
+			l.gaps = append(l.gaps, besideGaps{g.Seqs, from, len(l.steps), g.First})
+		}
+	}
+	return nil
+}
+
+// after returns the number of the first step that ended after instant t.
+func (l *lane) after(t sim.Time) int {
+	n := len(l.steps)
+	for n > 0 && l.steps[n-1].end > t && len(l.steps)-n < 4 { // most gaps are short
+		n--
+	}
+	if n == 0 || l.steps[n-1].end <= t {
+		return n
+	}
+	return sort.Search(n, func(i int) bool { return l.steps[i].end > t })
+}
+
+// Beside is what prompts did to the gaps between the tokens of others. A gap
+// coincides with a step if the step lies in it, so that its prompts made it longer.
+type Beside struct {
+	// Gaps is the number of all gaps, Prompted of those that coincide with a step
+	// with prompts, and Cut of those that do with one that has a part, or the whole,
+	// of a prompt that is longer than the budget asked about.
+	Gaps, Prompted, Cut int64
+	// Answers is the number of completed requests with gaps, and CutAnswers of those
+	// of which one coincides with a step as Cut says.
+	Answers, CutAnswers int64
+	// Steps is the number of steps with prompts beside which there were gaps, and
+	// Tokens the prompt tokens that they computed.
+	Steps, Tokens int64
+	// Lost is by how much the gaps were longer for prompts, all together, in seconds.
+	Lost float64
+}
+
+// Share returns part of all gaps, 0 if there are none.
+func (b *Beside) Share(part int64) float64 { return share(part, b.Gaps) }
+
+// share returns part/all, 0 of nothing.
+func share(part, all int64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(part) / float64(all)
+}
+
+// Beside returns what has been seen, for prompts that are longer than budget
+// tokens.
+func (e *Exposure) Beside(budget int32) Beside {
+	b := Beside{Gaps: e.gaps, Answers: int64(len(e.answers))}
+	cuts := make([]cutSteps, len(e.lanes))
+	for i := range e.lanes {
+		cuts[i] = e.lanes[i].beside(&b, budget, func(id int64) bool { return e.lengths[id] > budget })
+	}
+	for _, a := range e.answers {
+		if int(a.replica) < len(cuts) && cuts[a.replica].within(a.first, a.last) {
+			b.CutAnswers++
+		}
+	}
+	return b
+}
+
+// cutSteps are the ends of steps with prompts that are cut.
+type cutSteps []sim.Time
+
+// within tells whether a step ended after one instant and by another.
+func (c cutSteps) within(after, by sim.Time) bool {
+	i := sort.Search(len(c), func(i int) bool { return c[i] > after })
+	return i < len(c) && c[i] <= by
+}
+
+// beside adds the gaps of l to b, and returns its steps with prompts that cut says
+// are cut.
+func (l *lane) beside(b *Beside, budget int32, long func(id int64) bool) cutSteps {
+	var ends cutSteps
+	cuts := make([]int, len(l.steps)+1)     // cut steps before each
+	lost := make([]float64, len(l.steps)+1) // seconds of excess before each
+	touched := make([]bool, len(l.steps))   // of gaps
+	before := 0
+	for i := range l.steps {
+		s := &l.steps[i]
+		cuts[i+1], lost[i+1] = cuts[i], lost[i]+s.excess.Seconds()
+		if s.tokens+s.decodes >= int64(budget) || slices.ContainsFunc(l.ids[before:s.ids], long) {
+			cuts[i+1], ends = cuts[i]+1, append(ends, s.end)
+		}
+		before = s.ids
+	}
+	for _, g := range l.gaps {
+		b.Prompted += int64(g.seqs)
+		if cuts[g.to] > cuts[g.from] {
+			b.Cut += int64(g.seqs)
+		}
+		b.Lost += float64(float64(g.seqs) * (lost[g.to] - lost[g.from]))
+		for i := g.from; i < g.to; i++ {
+			touched[i] = true
+		}
+	}
+	for i, t := range touched {
+		if t {
+			b.Steps++
+			b.Tokens += l.steps[i].tokens
+		}
+	}
+	return ends
+}
+
+// Longer returns the number of gaps of d or longer that coincide with a step with
+// prompts.
+func (e *Exposure) Longer(d sim.Duration) (n int64) {
+	for i := range e.lanes {
+		for _, g := range e.lanes[i].gaps {
+			if g.gap >= d {
+				n += int64(g.seqs)
+			}
+		}
+	}
+	return n
+}
