@@ -65,6 +65,7 @@ func verbs(e env) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(e, nil),
 		newCompare(e, nil),
+		newExplain(e, nil),
 		newSweep(e, nil),
 		newGate(e, nil),
 		newAnalyze(e, nil),

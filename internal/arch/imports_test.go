@@ -39,6 +39,7 @@ func may() map[string][]string {
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/export", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
 		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "sweep", "internal/strict"},
+		"explain":             {"sim", "sim/observe", "sim/workload", "analysis", "analysis/blame", "report", "scenario"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
 		"calibrate/vllmlog":   {},
