@@ -20,8 +20,8 @@ func ReplicatedChange(base, run []sim.Duration) Change {
 	}
 	c := Change{Paired: true, Interval: Interval{Evidence: Evidence{Method: Replications, Needs: FewestReplications}}}
 	if n > 0 {
-		c.Base, c.Run = sim.Duration(math.Round(rateOf(before).Mean)), sim.Duration(math.Round(rateOf(after).Mean))
-		r := rateOf(differences)
+		c.Base, c.Run = sim.Duration(math.Round(RateOf(before).Mean)), sim.Duration(math.Round(RateOf(after).Mean))
+		r := RateOf(differences)
 		c.Interval.Evidence = r.Evidence
 		c.Interval.Lo, c.Interval.Hi = sim.Duration(math.Floor(r.Lo)), sim.Duration(math.Ceil(r.Hi))
 	}

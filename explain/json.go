@@ -299,6 +299,7 @@ func (l *Lives) JSON(w io.Writer) error {
 		Whole    sim.Duration     `json:"whole_ps"`
 		First    map[string]int64 `json:"to_first_parts_ps"`
 		Rest     map[string]int64 `json:"after_first_parts_ps"`
+		Gap      map[string]int64 `json:"longest_gap_parts_ps"`
 		Events   []eventJSON      `json:"events"`
 		Culprits []culprit        `json:"culprits"`
 	}
@@ -307,7 +308,7 @@ func (l *Lives) JSON(w io.Writer) error {
 		one := &l.List[i]
 		r := &one.Request
 		j := life{r.ID, r.Prompt, r.Output, r.Outcome.String(), r.Arrival, one.ToFirst.Sum(), one.ToFirst.Sum() + one.AfterFirst.Sum(),
-			partsJSON(&one.ToFirst), partsJSON(&one.AfterFirst), one.eventsJSON(), []culprit{}}
+			partsJSON(&one.ToFirst), partsJSON(&one.AfterFirst), partsJSON(&one.Gap), one.eventsJSON(), []culprit{}}
 		for _, c := range one.Culprits {
 			j.Culprits = append(j.Culprits, culprit{c.ID, c.Prompt, c.Cause.Key(), c.Time})
 		}

@@ -55,7 +55,9 @@ type Life struct {
 	// ToFirst and AfterFirst are its latency by cause: they sum to TTFT and to what
 	// follows, exactly.
 	ToFirst, AfterFirst blame.Parts
-	Events              []Event
+	// Gap is its longest gap by cause, if it completed and has one.
+	Gap    blame.Parts
+	Events []Event
 	// Culprits are whose prompts cost it time, the most costly first.
 	Culprits []Culprit
 }
@@ -148,7 +150,7 @@ func Tell(ctx context.Context, src scenario.Source, c Choice, w Work) (*Lives, e
 		}
 		r := *l.Request
 		r.Made, r.Lost = slices.Clone(r.Made), slices.Clone(r.Lost)
-		lives[i] = Life{Request: r, ToFirst: l.ToFirst, AfterFirst: l.AfterFirst}
+		lives[i] = Life{Request: r, ToFirst: l.ToFirst, AfterFirst: l.AfterFirst, Gap: l.Gap}
 		var costs []blame.Cost
 		pieces[i], costs = l.Tell()
 		for _, cost := range costs {

@@ -201,6 +201,9 @@ func (l *Life) write(b *strings.Builder) {
 	if rest := sum(&l.AfterFirst); rest != "" {
 		b.WriteString(report.Item("E2E", fmt.Sprintf("%s ms = %s TTFT + %s", exactly(whole), exactly(l.ToFirst.Sum()), rest)))
 	}
+	if gap := sum(&l.Gap); gap != "" {
+		b.WriteString(report.Item("Longest gap", fmt.Sprintf("%s ms = %s", exactly(l.Gap.Sum()), gap)))
+	}
 	l.culprits(b)
 }
 

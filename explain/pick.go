@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,23 +18,30 @@ func Orders() []string { return []string{"ttft", "tpot", "itl", "e2e"} }
 type Choice struct {
 	// Requests are by ID.
 	Requests []int64
-	// Worst is one of Orders, or "", and Number how many of the slowest by it.
-	Worst  string
+	// Worst are some of Orders, and Number how many of the slowest by each.
+	Worst  []string
 	Number int
 }
 
 // Check returns what is wrong with c.
 func (c *Choice) Check() error {
-	switch {
-	case c.Worst != "" && !slices.Contains(Orders(), c.Worst):
-		return fmt.Errorf("--worst %s: is none of %s", c.Worst, strings.Join(Orders(), ", "))
-	case c.Worst != "" && (c.Number < 1 || c.Number > 100):
-		return fmt.Errorf("--number %d: from 1 to 100 lives are told", c.Number)
-	case len(c.Requests) > 100:
-		return fmt.Errorf("--request: %d lives; at most 100 are told", len(c.Requests))
+	var faults []error
+	for _, by := range c.Worst {
+		if !slices.Contains(Orders(), by) {
+			faults = append(faults, fmt.Errorf("--worst: unknown metric %q; the metrics are ttft, tpot, itl (its longest gap), e2e", by))
+		}
 	}
-	return nil
+	if len(c.Worst) > 0 && (c.Number < 1 || c.Number > mostLives) {
+		faults = append(faults, fmt.Errorf("--number %d: from 1 to %d lives are told", c.Number, mostLives))
+	}
+	if len(c.Requests) > mostLives {
+		faults = append(faults, fmt.Errorf("--request: %d lives; at most %d are told", len(c.Requests), mostLives))
+	}
+	return errors.Join(faults...)
 }
+
+// mostLives is the most lives that are told by one question.
+const mostLives = 100
 
 // slowness returns what the slowest requests are found by; ok is false for one that
 // has none of it.
@@ -67,7 +75,7 @@ type picked struct {
 // length of every prompt.
 type picker struct {
 	choice  Choice
-	worst   []picked // the slowest first
+	worst   [][]picked // by each of the choice's orders, the slowest first
 	named   []picked
 	prompts map[int64]int32
 }
@@ -79,17 +87,22 @@ func (p *picker) Request(r *observe.Request) error {
 	if slices.Contains(p.choice.Requests, r.ID) {
 		p.named = append(p.named, one)
 	}
-	slow, ok := slowness(r, p.choice.Worst)
-	if p.choice.Worst == "" || !ok {
-		return nil
-	}
-	one.slow = slow
-	i, _ := slices.BinarySearchFunc(p.worst, one, func(a, b picked) int {
-		return cmp.Or(cmp.Compare(b.slow, a.slow), cmp.Compare(a.id, b.id))
-	})
-	if i < p.choice.Number {
-		p.worst = slices.Insert(p.worst, i, one)
-		p.worst = p.worst[:min(len(p.worst), p.choice.Number)]
+	for k, by := range p.choice.Worst {
+		if k == len(p.worst) {
+			p.worst = append(p.worst, nil)
+		}
+		var ok bool
+		if one.slow, ok = slowness(r, by); !ok {
+			continue
+		}
+		list := p.worst[k]
+		i, _ := slices.BinarySearchFunc(list, one, func(a, b picked) int {
+			return cmp.Or(cmp.Compare(b.slow, a.slow), cmp.Compare(a.id, b.id))
+		})
+		if i < p.choice.Number {
+			list = slices.Insert(list, i, one)
+			p.worst[k] = list[:min(len(list), p.choice.Number)]
+		}
 	}
 	return nil
 }
@@ -109,13 +122,13 @@ func (p *picker) found() (list []picked, err error) {
 			list = append(list, p.named[i])
 		}
 	}
-	for _, w := range p.worst {
+	for _, w := range slices.Concat(p.worst...) {
 		if !has(list, w.id) {
 			list = append(list, w)
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--worst %s: no request of the run completed that has one", p.choice.Worst)
+		return nil, fmt.Errorf("--worst %s: no request of the run completed that has one", strings.Join(p.choice.Worst, ","))
 	}
 	return list, nil
 }

@@ -138,3 +138,14 @@ func bandObject(b *blame.Band) any {
 	}
 	return object{{"count", b.Count}, {"low_ps", int64(b.Low)}, {"high_ps", int64(b.High)}, {"mean_ps", int64(b.Mean)}, {"parts_ps", partsObject(&b.Parts)}}
 }
+
+// partsObject is parts as an object, without those that are 0.
+func partsObject(parts *blame.Parts) object {
+	o := object{}
+	for c, d := range parts {
+		if d > 0 {
+			o = append(o, Member{blame.Cause(c).Key(), int64(d)})
+		}
+	}
+	return o
+}

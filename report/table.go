@@ -110,22 +110,6 @@ func words(name string) []string {
 	return append(out, name[start:])
 }
 
-// writeLastLeft is write with the last column aligned to the left.
-func (t *table) writeLastLeft(p *page) {
-	last := 0
-	for _, row := range t.rows {
-		last = max(last, len(row)-1)
-	}
-	width := 0
-	for _, row := range t.rows {
-		width = max(width, utf8.RuneCountInString(row[last]))
-	}
-	for _, row := range t.rows {
-		row[last] += strings.Repeat(" ", width-utf8.RuneCountInString(row[last]))
-	}
-	t.write(p)
-}
-
 // write writes the rows to p, two spaces between columns.
 func (t *table) write(p *page) {
 	var width []int

@@ -22,7 +22,7 @@ type explainOptions struct {
 	sources  []scenario.Source
 	labels   []string
 	requests []int64
-	worst    string
+	worst    []string
 	n        int
 	gradient bool
 	regimes  bool
@@ -79,7 +79,7 @@ it; it takes half a minute on two cores.`,
 func (o *explainOptions) bind(cmd *cobra.Command, vary *[]string) {
 	f := cmd.Flags()
 	f.Int64SliceVar(&o.requests, "request", nil, "tell the life of the request that records call `ID`; may be given several times")
-	f.StringVar(&o.worst, "worst", "", "tell the lives of the requests that are slowest by ttft, tpot, itl (their longest gap) or e2e")
+	f.StringSliceVar(&o.worst, "worst", nil, "tell the lives of the requests that are slowest by each of `METRICS`: ttft, tpot, itl (their longest gap), e2e")
 	f.IntVarP(&o.n, "number", "n", 3, "how many of --worst")
 	f.BoolVar(&o.gradient, "gradient", false, "change one knob at a time and print what becomes of the tails")
 	f.StringArrayVar(vary, "vary", nil, "alternatives to explain as pairs, `KEY=A,B,...`; several flags are crossed")
@@ -124,7 +124,6 @@ func (o *explainOptions) fits(cmd *cobra.Command, pair bool) error {
 			modes = append(modes, "--"+m)
 		}
 	}
-	lives := given("request") || given("worst")
 	if pair {
 		modes = append(modes, "a pair")
 	}
@@ -141,7 +140,7 @@ func (o *explainOptions) fits(cmd *cobra.Command, pair bool) error {
 		useless(flag, o.regimes, "--regimes")
 	}
 	useless("replications", o.regimes || o.gradient || pair, "--regimes, --gradient or a pair")
-	useless("number", o.worst != "" || !lives && given("worst"), "--worst")
+	useless("number", given("worst"), "--worst")
 	if given("replications") && o.seeds < 2 {
 		faults = append(faults, fmt.Errorf("--replications %d: it takes 2 or more to see how runs differ, and 5 or more for intervals", o.seeds))
 	}
@@ -166,7 +165,7 @@ func runExplain(ctx context.Context, o *explainOptions) error {
 		return o.runGradient(ctx)
 	case len(o.sources) > 1:
 		return o.runPairs(ctx)
-	case len(o.requests) > 0 || o.worst != "":
+	case len(o.requests)+len(o.worst) > 0:
 		return o.runLives(ctx)
 	}
 	return o.runCauses(ctx)

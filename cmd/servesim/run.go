@@ -93,12 +93,12 @@ prints what each would have said.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "output-edges", "dialect", "blame", "explain", "worst"} {
+	for _, name := range []string{"records", "output-edges", "dialect", "blame"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "output", "records", "blame", "explain", "worst", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "output", "records", "blame", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -165,11 +165,7 @@ func (o *runOptions) write(r *scenario.Result) error {
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
-	sinks, err := o.why.begin()
-	if err != nil {
-		return nil, err
-	}
-	asked.Sinks = append(asked.Sinks, sinks...)
+	asked.Sinks = append(asked.Sinks, o.why.begin()...)
 	calls, err := o.dialect.transcriber(p)
 	if err != nil {
 		return nil, err
