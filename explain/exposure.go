@@ -81,8 +81,8 @@ func (e *Exposure) Step(r *observe.StepRun) error {
 	for i := range r.Gaps {
 		g := &r.Gaps[i]
 		e.gaps += int64(g.Seqs) * g.Steps
-		if g.Steps > 1 || len(r.Chunks) == 0 && g.First == r.First {
-			continue
+		if g.Steps > 1 || len(r.Chunks) == 0 && (g.First == r.First || r.Steps == 2 && g.First == r.First+r.Inc) {
+			continue // of steps of r alone, the second of two included
 		}
 		if from := l.after(end - sim.Time(g.First)); from < len(l.steps) {
 			l.gaps = append(l.gaps, besideGaps{g.Seqs, from, len(l.steps), g.First})

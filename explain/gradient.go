@@ -21,7 +21,8 @@ type Knob struct {
 }
 
 // Knobs returns the changes of p that a gradient has: budget, slots and KV blocks
-// halved and doubled, chunking the other way, and the next fewer and more GPUs.
+// halved and doubled, chunking the other way, the next fewer and more GPUs, and one
+// replica fewer and more.
 func Knobs(p *scenario.Plan) []Knob {
 	e, s := &p.Scenario.Engine, p.Scenario
 	var list []Knob
@@ -58,7 +59,15 @@ func Knobs(p *scenario.Plan) []Knob {
 		}
 		list = append(list, Knob{Name: "tensor_parallel_size", Reason: fmt.Sprintf("no %s than %d is modelled", which, *s.Hardware.TensorParallelSize)})
 	}
-	return append(list, Knob{Name: "replicas", Reason: "one replica is modelled"})
+	for _, n := range []int64{p.Replicas() - 1, p.Replicas() + 1} {
+		if n == 0 {
+			list = append(list, Knob{Name: "replicas", Reason: "there is none less than 1"})
+			continue
+		}
+		text := strconv.FormatInt(n, 10)
+		list = append(list, Knob{Name: "replicas " + text, Settings: []scenario.Setting{setting("pool.replicas", text)}})
+	}
+	return list
 }
 
 // toggled is chunked prefill the other way. Off, the budget of a step must hold any

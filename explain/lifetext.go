@@ -67,6 +67,8 @@ func (e *Event) text(id int64) string {
 		return "stands still during a step of " + e.Batch.text(id)
 	case e.Batch != nil && slowed > 0:
 		return fmt.Sprintf("a token of a step that is %s ms longer for %s", ms(slowed), e.Batch.text(id))
+	case p[blame.Decode]+slowed == 0 && stalled > 0:
+		return "stands still for prompts in " + analysis.Counted(int64(e.Steps), "step")
 	case p[blame.Decode]+slowed+stalled > 0:
 		text := "decodes"
 		if e.Steps > 0 {
@@ -111,11 +113,17 @@ func (e *Event) computing(id int64) string {
 			text = fmt.Sprintf("%s, tokens %s to %s", text, grouped(c.From+1), grouped(c.From+c.Tokens))
 		}
 	}
-	text += fmt.Sprintf(", beside %s", analysis.Counted(int64(e.Batch.Decodes), "decode"))
-	if others := e.Batch.text(id); others != "" {
-		text += " and " + others
+	var beside []string
+	if n := e.Batch.Decodes; n > 0 {
+		beside = append(beside, analysis.Counted(int64(n), "decode"))
 	}
-	return text
+	if others := e.Batch.text(id); others != "" {
+		beside = append(beside, others)
+	}
+	if beside == nil {
+		return text + ", alone"
+	}
+	return text + ", beside " + strings.Join(beside, " and ")
 }
 
 // shownPrompts is the number of prompts of a step that are named.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 
 	"servesim/analysis"
 	"servesim/scenario"
@@ -101,8 +102,8 @@ func Compare(ctx context.Context, sources []scenario.Source, labels []string, se
 		}
 		plans, drawn = append(plans, p), drawn && Drawn(p)
 		sources[i] = withShelf(sources[i])
-		if a, b := plans[0].SLO.String(), p.SLO.String(); a != b {
-			return nil, &scenario.UsageError{Err: fmt.Errorf("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", labels[0], a, labels[i], b)}
+		if err := together(plans[0], p, labels[0], labels[i]); err != nil {
+			return nil, &scenario.UsageError{Err: err}
 		}
 	}
 	if !drawn {
@@ -142,6 +143,18 @@ func Compare(ctx context.Context, sources []scenario.Source, labels []string, se
 		all.List = append(all.List, *p)
 	}
 	return all, nil
+}
+
+// together returns why two scenarios are no pair, nil if they are.
+func together(a, b *scenario.Plan, first, other string) error {
+	if x, y := a.SLO.String(), b.SLO.String(); x != y {
+		return fmt.Errorf("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", first, x, other, y)
+	}
+	x, y := a.Scenario, b.Scenario
+	if *x.Seed != *y.Seed || !reflect.DeepEqual(x.Workload, y.Workload) || !reflect.DeepEqual(x.Transform, y.Transform) {
+		return fmt.Errorf("%s and %s have other requests, in seed, workload or transform; a pair is told of the same requests: servesim compare takes others", first, other)
+	}
+	return nil
 }
 
 // name names the scenarios of p, which are the other way round if swapped.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -57,10 +56,10 @@ func (m *Map) Markdown(w io.Writer) error {
 	}
 	for _, f := range m.Plan.Facts() {
 		if f.Name == "Scenario" || f.Name == "Machine" {
-			fmt.Fprintf(&b, "* %s: %s.\n", f.Name, f.Text)
+			b.WriteString(bullet(f.Name, f.Text))
 		}
 	}
-	fmt.Fprintf(&b, "* Map: %s.\n\n## The map\n\n", m.describe())
+	b.WriteString(bullet("Map", m.describe()) + "\n## The map\n\n")
 	for _, p := range m.pictures() {
 		indented(p)
 	}
@@ -79,6 +78,9 @@ func (m *Map) Markdown(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// bullet is a member of a list.
+func bullet(name, text string) string { return report.Fold("* "+name+": "+text+".", 2) + "\n" }
 
 // paragraph folds text.
 func paragraph(text string) string { return report.Fold(text, 0) + "\n" }

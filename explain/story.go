@@ -55,7 +55,8 @@ func (p *Pair) work() string {
 	if p.nothing() {
 		return "no answer streams beside a prompt in either, so that prompts cost no gap anything"
 	}
-	text := fmt.Sprintf("prompts make the gaps between tokens longer by %s in all in %s and by %s in %s, %s", seconds(a.Lost), p.Coarse, seconds(b.Lost), p.Fine, ratio(a.Lost, b.Lost))
+	text := fmt.Sprintf("%s prompt tokens are computed beside answers in %s and %s in %s; they make the gaps between tokens longer by %s in all and by %s, %s",
+		analysis.Grouped(int64(math.Round(a.Tokens))), p.Coarse, analysis.Grouped(int64(math.Round(b.Tokens))), p.Fine, seconds(a.Lost), seconds(b.Lost), ratio(a.Lost, b.Lost))
 	if near(a.Lost, b.Lost) {
 		return text + ": the prefill work that decodes sit beside is the same, within 5 %, however it is cut"
 	}
@@ -91,7 +92,7 @@ func went(c *analysis.Change) string {
 	case analysis.Worse:
 		return "rises from " + is
 	case analysis.Unclear:
-		return "goes from " + is + ", too close to call,"
+		return "goes from " + is + ", too close to call"
 	}
 	return "stays, from " + is
 }
@@ -170,7 +171,7 @@ func (p *Pair) percentile(r *Rule) string {
 	default:
 		text += fmt.Sprintf("some seeds above and some below %s, so it may go either way", limit)
 	}
-	text += ". It " + strings.TrimSuffix(went(c), ",")
+	text += ". It " + went(c)
 	if r.Tells() && !r.Holds() {
 		text += ", which these shares didn't foretell"
 	}
@@ -183,7 +184,7 @@ func (p *Pair) price() string {
 	if g := p.Goodput; g != nil {
 		text += fmt.Sprintf("; goodput %s, %.1f to %.1f %%", wayOf(g.Direction), 100*g.Base, 100*g.Run)
 	}
-	return strings.ReplaceAll(text, ",;", ";")
+	return text
 }
 
 // wayOf says a direction of goodput as a verb.

@@ -75,7 +75,7 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 	for i := range r.Gaps {
 		p := &r.Gaps[i]
 		switch {
-		case p.Steps != 1:
+		case p.Steps != 1, r.Steps == 2 && p.First == r.First+r.Inc: // the second of two steps
 			g.run(p.First, p.Inc, p.Steps, int64(p.Seqs))
 		case p.First == r.First:
 			d := excess(r)

@@ -263,11 +263,17 @@ func (f *gridFlags) grid() (explain.Grid, error) {
 	}
 	share := func(s string) (float64, error) {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
-		return x / 100, err
+		if err != nil {
+			return 0, errors.New("must be a number of per cent, such as 0.3")
+		}
+		return x / 100, nil
 	}
 	tokens := func(s string) (int32, error) {
 		n, err := strconv.ParseInt(s, 10, 32)
-		return int32(n), err
+		if err != nil {
+			return 0, errors.New("must be a whole number of tokens, such as 16000")
+		}
+		return int32(n), nil
 	}
 	fault("shares", replace(&g.Shares, f.shares, share))
 	fault("lengths", replace(&g.Lengths, f.lengths, tokens))
