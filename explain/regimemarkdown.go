@@ -3,8 +3,7 @@ package explain
 import (
 	"io"
 	"strings"
-
-	"servesim/report"
+	"unicode/utf8"
 )
 
 // mapIntroduction says what the map is and how to read it.
@@ -65,7 +64,7 @@ func (m *Map) Markdown(w io.Writer) error {
 	}
 	b.WriteString(paragraph(m.legend()+".") + "\n")
 	indented(m.totals())
-	b.WriteString(mapReading)
+	b.WriteString(paragraph("In short: "+m.short()+".") + "\n" + mapReading)
 	b.WriteString(paragraph(ruleText) + "\n")
 	b.WriteString(paragraph("Checked against the simulation, cell by cell; at the boundary, "+boundaryText+". The last two columns are of the rule if every step with prompts counted, whatever its length.") + "\n")
 	indented(m.ruleTable())
@@ -79,8 +78,31 @@ func (m *Map) Markdown(w io.Writer) error {
 	return err
 }
 
+// markdownWidth is the most columns of a line of a document.
+const markdownWidth = 120
+
 // bullet is a member of a list.
-func bullet(name, text string) string { return report.Fold("* "+name+": "+text+".", 2) + "\n" }
+func bullet(name, text string) string { return wrapped("* "+name+": "+text+".", "  ") }
 
 // paragraph folds text.
-func paragraph(text string) string { return report.Fold(text, 0) + "\n" }
+func paragraph(text string) string { return wrapped(text, "") }
+
+// wrapped breaks text into lines, those after the first behind an indent.
+func wrapped(text, indent string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && column+1+n > markdownWidth:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		case i > 0:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String() + "\n"
+}

@@ -107,31 +107,52 @@ func percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e6)/1e4, 'f', -1, 64) + " %"
 }
 
+// kindsOfChange are the marks of a map, in the order of tally.
+const kindsOfChange = "+-=?!"
+
+// tally counts the cells of each kind of change, and returns the median change of
+// those that aren't in an overload.
+func (m *Map) tally(of column) (n [len(kindsOfChange)]int64, middle float64) {
+	var changes []float64
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		d, by := of.of(c)
+		k := strings.IndexByte(kindsOfChange, mark(d))
+		if c.Before || c.Overloaded {
+			k = strings.IndexByte(kindsOfChange, '!')
+		} else if !math.IsNaN(by) {
+			changes = append(changes, by)
+		}
+		n[k]++
+	}
+	return n, median(changes)
+}
+
 // totals returns a table of how many cells are of each kind.
 func (m *Map) totals() string {
 	heads := []string{"change", "better", "worse", "same", "too close to call", "in an overload", "median change"}
 	var rows [][]string
 	for _, col := range m.columns() {
-		var n [5]int64
-		var changes []float64
-		for i := range m.Cells {
-			c := &m.Cells[i]
-			d, by := col.of(c)
-			k := strings.IndexByte("+-=?", mark(d))
-			if c.Before || c.Overloaded {
-				k = 4
-			} else if !math.IsNaN(by) {
-				changes = append(changes, by)
-			}
-			n[k]++
-		}
+		n, middle := m.tally(col)
 		row := []string{col.title}
 		for _, k := range n {
 			row = append(row, analysis.Grouped(k))
 		}
-		rows = append(rows, append(row, signedPercent(median(changes))))
+		rows = append(rows, append(row, signedPercent(middle)))
 	}
 	return report.Columns(heads, 1, rows)
+}
+
+// short says in a sentence how many cells are better and worse.
+func (m *Map) short() string {
+	var parts []string
+	calm := int64(0)
+	for _, col := range m.columns() {
+		n, _ := m.tally(col)
+		calm = n[0] + n[1] + n[2] + n[3]
+		parts = append(parts, fmt.Sprintf("%s better in %s and worse in %s", col.title, analysis.Grouped(n[0]), analysis.Grouped(n[1])))
+	}
+	return fmt.Sprintf("of %s without an overload, chunked prefill makes %s", analysis.Counted(calm, "cell"), strings.Join(parts, "; "))
 }
 
 // median returns the median of list, NaN of nothing.
@@ -195,7 +216,7 @@ func (m *Map) Write(w io.Writer) error {
 		b.WriteString(p + "\n")
 	}
 	b.WriteString(report.Item("marks", m.legend()) + "\n")
-	b.WriteString(m.totals() + "\n")
+	b.WriteString(m.totals() + "\n" + report.Item("in short", m.short()) + "\n")
 	b.WriteString(m.ruleTable() + "\n")
 	for _, s := range m.ruleWords() {
 		b.WriteString(report.Item(s[0], s[1]))

@@ -45,11 +45,11 @@ func TestPoolRun(t *testing.T) {
 // records again.
 func TestPoolIsExplained(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": small})
-	args := strings.Fields("run s.toml --blame --dialect all --records r.jsonl --worst ttft" + pooled)
-	if out := ok(t, args...); !strings.Contains(out, "Request ") {
+	ok(t, strings.Fields("run s.toml --blame --dialect all --records r.jsonl"+pooled)...)
+	ok(t, "analyze", "r.jsonl")
+	if out := ok(t, strings.Fields("explain s.toml --worst ttft"+pooled)...); !strings.Contains(out, "Request ") {
 		t.Errorf("no life is told:\n%s", out)
 	}
-	ok(t, "analyze", "r.jsonl")
 }
 
 // TestIdleReplicasCount has a pool of more replicas than requests.
