@@ -138,7 +138,6 @@ func TestLivesGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "lives.txt", written(t, l.Write))
-	golden(t, "lives.json", written(t, l.JSON))
 }
 
 func TestExactly(t *testing.T) {

@@ -39,7 +39,6 @@ func TestRegimesGolden(t *testing.T) {
 	}
 	golden(t, "regimes.md", out.Bytes())
 	out.Reset()
-	golden(t, "regimes.json", written(t, m.JSON))
 	again, err := Regimes(t.Context(), source(t), smallGrid(), Work{Jobs: 1})
 	if err := errors.Join(err, m.JSON(&out), again.JSON(&one)); err != nil {
 		t.Fatal(err)
