@@ -72,22 +72,21 @@ type octave struct {
 // are about the same. It is a few words side by side: the number of requests, their
 // extremes, and sums of the parts that most have.
 type scale struct {
-	causes  []Cause // whose sums are words
-	stride  int     // words of a bucket, a power of two
-	octaves [64 - subBits + 1]*octave
-	count   int64
+	from, below Cause // whose sums are words: from ≤ cause < below
+	stride      int   // words of a bucket, a power of two
+	octaves     [64 - subBits + 1]*octave
+	count       int64
 }
 
 // newScales returns those of all metrics.
 func newScales() [metrics]scale {
-	before := []Cause{NetworkRequest, InFlight, Ahead, Slots, Blocks, Budget, Behind, Order, Prefill, PrefillSlowed, Preempted, Redo, Idle}
-	after := []Cause{Decode, DecodeSlowed, Stalled, LeftOut, Preempted}
-	whole := []Cause{NetworkRequest, InFlight, Ahead, Slots, Blocks, Budget, Behind, Prefill, PrefillSlowed, Decode, DecodeSlowed, Stalled, NetworkResponse}
-	return [...]scale{TTFT: {causes: before, stride: 16}, TPOT: {causes: after, stride: 8}, WorstGap: {causes: after, stride: 8}, E2E: {causes: whole, stride: 16}}
+	before := scale{from: NetworkRequest, below: Stalled + 1, stride: 16}
+	after := scale{from: Decode, below: Preempted + 1, stride: 8}
+	return [...]scale{TTFT: before, TPOT: after, WorstGap: after, E2E: before}
 }
 
-// add counts a request whose metric is v and is made of parts.
-func (s *scale) add(v sim.Duration, parts *Parts) {
+// add counts a request whose metric is v and is made of parts and more.
+func (s *scale) add(v sim.Duration, parts, more *Parts) {
 	i := place(v)
 	o := s.octaves[i>>subBits]
 	if o == nil {
@@ -102,18 +101,20 @@ func (s *scale) add(v sim.Duration, parts *Parts) {
 	w[wordCount]++
 	w[wordHigh] = max(w[wordHigh], uint64(v))
 	s.count++
-	left := uint64(v)
-	for k, to := range w[wordSums:][:len(s.causes)] {
-		part := uint64(parts[s.causes[k]])
+	left, carry := uint64(v), uint64(0)
+	p, q := parts[s.from:s.below], more[s.from:s.below]
+	q = q[:len(p)]
+	w = w[wordSums:][:len(p)]
+	for k := range p {
+		part := uint64(p[k]) + uint64(q[k])
 		left -= part
-		sum, carry := bits.Add64(to, part, 0)
-		w[wordSums+k] = sum
-		if carry > 0 {
-			o.other(sub)[s.causes[k]].hi++
+		w[k] += part
+		if w[k] < part {
+			carry |= 1 << k
 		}
 	}
-	if left != 0 {
-		s.addRest(o.other(sub), parts)
+	if left|carry != 0 {
+		s.addRest(o.other(sub), carry, parts, more)
 	}
 }
 
@@ -125,14 +126,14 @@ func (o *octave) other(sub int) *[Causes]wide {
 	return o.rest[sub]
 }
 
-// addRest adds the parts of causes without a word.
-func (s *scale) addRest(to *[Causes]wide, parts *Parts) {
-	rest := *parts
-	for _, c := range s.causes {
-		rest[c] = 0
-	}
-	for c, part := range rest {
-		to[c].add(part, 1)
+// addRest adds the parts of causes without a word, and the carries of those with one.
+func (s *scale) addRest(to *[Causes]wide, carry uint64, parts, more *Parts) {
+	for i := range parts {
+		if c := Cause(i); c < s.from || c >= s.below {
+			to[c].add(parts[c]+more[c], 1)
+		} else {
+			to[c].hi += carry >> (c - s.from) & 1
+		}
 	}
 }
 
@@ -182,8 +183,8 @@ func (s *scale) band(lo, hi int64) (b Band) {
 
 // sum adds the sums of bucket sub of o to parts.
 func (s *scale) sum(parts *[Causes]wide, o *octave, sub int) {
-	for k, c := range s.causes {
-		parts[c].plus(wide{lo: o.words[sub*s.stride+wordSums+k]})
+	for c := s.from; c < s.below; c++ {
+		parts[c].plus(wide{lo: o.words[sub*s.stride+wordSums+int(c-s.from)]})
 	}
 	if rest := o.rest[sub]; rest != nil {
 		for c := range rest {
@@ -218,13 +219,12 @@ func (b *Blame) count(l *Life, w wholes) {
 	if r.Outcome != completed {
 		return
 	}
-	b.bands[TTFT].add(w.toFirst, &l.ToFirst)
-	whole := l.Parts()
-	b.bands[E2E].add(w.toFirst+w.afterFirst, &whole)
+	b.bands[TTFT].add(w.toFirst, &l.ToFirst, &b.none)
+	b.bands[E2E].add(w.toFirst+w.afterFirst, &l.ToFirst, &l.AfterFirst)
 	if r.Output < 2 {
 		return
 	}
-	b.bands[WorstGap].add(w.gap, &l.Gap)
+	b.bands[WorstGap].add(w.gap, &l.Gap, &b.none)
 	n := sim.Duration(r.Output - 1)
 	var each Parts
 	sum, upTo := sim.Duration(0), sim.Duration(0)
@@ -236,5 +236,5 @@ func (b *Blame) count(l *Life, w wholes) {
 		now := sum / n
 		each[c], upTo = now-upTo, now
 	}
-	b.bands[TPOT].add(upTo, &each)
+	b.bands[TPOT].add(upTo, &each, &b.none)
 }

@@ -25,6 +25,7 @@ type Blame struct {
 	timelines []*timeline // by replica
 	book      book
 	bands     [metrics]scale
+	none      Parts // no time
 	gaps      gapScale
 	requests  int64 // of all outcomes
 	life      Life  // scratch

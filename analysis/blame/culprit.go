@@ -53,8 +53,6 @@ type book struct {
 	top     []Culprit // most Decode first
 	most    int       // length of top, at most
 	classes [lengths]class
-	decode  wide
-	wait    wide
 	marks   []mark
 	free    int32 // the first mark that is unused, or nobody
 	gaps    *gapScale
@@ -84,7 +82,7 @@ func (b *book) unmark(c *chunk, in int) (worst int32) {
 	worst = nobody
 	for i := c.marks; i != nobody; {
 		m := &b.marks[i]
-		b.gaps.buckets[m.place].class(in).add(m.time, 1)
+		b.gaps.buckets[m.place].class(in).named.add(m.time, 1)
 		worst = max(worst, m.place)
 		next := m.next
 		m.next, b.free = b.free, i
@@ -147,22 +145,21 @@ func (b *book) settle(c *chunk) {
 // the place worst are the longest that it had a share in.
 func (b *book) offer(u Culprit, in int, worst int32) {
 	if worst != nobody {
-		b.gaps.buckets[worst].prompts[in]++
+		b.gaps.buckets[worst].class(in).prompts++
 	}
 	k := &b.classes[in]
 	k.decode.add(u.Decode, 1)
 	k.wait.add(u.Wait, 1)
-	b.decode.add(u.Decode, 1)
-	b.wait.add(u.Wait, 1)
 	if u.Decode == 0 {
 		return
 	}
 	k.culprits++
-	i, _ := slices.BinarySearchFunc(b.top, u, compareCulprits)
-	if i == b.most {
+	full := len(b.top) == b.most
+	if full && compareCulprits(u, b.top[b.most-1]) >= 0 {
 		return
 	}
-	if len(b.top) == b.most {
+	i, _ := slices.BinarySearchFunc(b.top, u, compareCulprits)
+	if full {
 		b.top = b.top[:b.most-1]
 	}
 	b.top = slices.Insert(b.top, i, u)
@@ -179,16 +176,26 @@ func compareCulprits(a, b Culprit) int {
 	return 1
 }
 
+// costs returns what all prompts cost others.
+func (b *book) costs() (decode, wait wide) {
+	for i := range b.classes {
+		decode.plus(b.classes[i].decode)
+		wait.plus(b.classes[i].wait)
+	}
+	return decode, wait
+}
+
 // byLength returns the classes that have prompts.
 func (b *book) byLength() []Length {
 	var list []Length
+	decode, wait := b.costs()
 	for i := range b.classes {
 		k := &b.classes[i]
 		if k.prompts+k.culprits == 0 {
 			continue
 		}
 		from, below := bounds(i)
-		list = append(list, Length{from, below, k.prompts, k.culprits, share(k.decode, b.decode), share(k.wait, b.wait)})
+		list = append(list, Length{from, below, k.prompts, k.culprits, share(k.decode, decode), share(k.wait, wait)})
 	}
 	return list
 }

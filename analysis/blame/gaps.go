@@ -9,14 +9,19 @@ import (
 type gapBucket struct {
 	count      int64
 	sum, named wide
-	classes    *[lengths]wide // named by the lengths of prompts; nil if 0
-	prompts    [lengths]int32 // prompts that had a share in no longer gaps, by length
+	classes    *[lengths]gapClass // by the lengths of prompts; nil if none had a share
 }
 
-// class returns the sum of what prompts of a range of lengths took of the gaps.
-func (b *gapBucket) class(in int) *wide {
+// gapClass is what prompts of a range of lengths took of the gaps of a bucket.
+type gapClass struct {
+	named   wide
+	prompts int64 // that had a share in no longer gaps
+}
+
+// class returns that of prompts of a range of lengths.
+func (b *gapBucket) class(in int) *gapClass {
 	if b.classes == nil {
-		b.classes = new([lengths]wide)
+		b.classes = new([lengths]gapClass)
 	}
 	return &b.classes[in]
 }
@@ -210,15 +215,13 @@ func lengthsOf(buckets []gapBucket) (list []TailLength) {
 	var times [lengths]wide
 	var all wide
 	for i := range buckets {
-		for in, n := range buckets[i].prompts {
-			prompts[in] += int64(n)
-		}
 		if buckets[i].classes == nil {
 			continue
 		}
-		for in, w := range buckets[i].classes {
-			times[in].plus(w)
-			all.plus(w)
+		for in, c := range buckets[i].classes {
+			prompts[in] += c.prompts
+			times[in].plus(c.named)
+			all.plus(c.named)
 		}
 	}
 	for in, n := range prompts {

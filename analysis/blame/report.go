@@ -42,6 +42,7 @@ func (b *Blame) report() *Report {
 			Metric: Metric(m), All: s.band(0, n-1), Middle: s.band(n*2/5, (n-1)-n*2/5), Tail: s.band(rank99(n), n-1),
 		})
 	}
-	r.Decode, r.Wait = b.book.decode.over(b.requests), b.book.wait.over(b.requests)
+	decode, wait := b.book.costs()
+	r.Decode, r.Wait = decode.over(b.requests), wait.over(b.requests)
 	return r
 }

@@ -51,18 +51,22 @@ func TestBucketsAddUpExactly(t *testing.T) {
 		for range n {
 			left := sim.MaxDuration - sim.Duration(rapid.Int64Range(0, 1<<50).Draw(t, "below the most"))
 			v := left
-			var parts Parts
+			var parts, more Parts
 			for left > 0 {
 				c := rapid.IntRange(0, Causes-1).Draw(t, "cause")
 				d := sim.Duration(rapid.Int64Range(0, int64(left)).Draw(t, "part"))
 				if rapid.Bool().Draw(t, "all of it") {
 					d = left
 				}
-				parts[c] += d
+				if rapid.Bool().Draw(t, "in the first") {
+					parts[c] += d
+				} else {
+					more[c] += d
+				}
 				want[c].add(d, 1)
 				left -= d
 			}
-			s.add(v, &parts)
+			s.add(v, &parts, &more)
 		}
 		for _, o := range s.octaves {
 			for sub := range 1 << subBits {

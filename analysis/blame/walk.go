@@ -167,10 +167,13 @@ func (w *walk) decode(e *entry, n, steps int64, end sim.Time) {
 
 // token ends a gap, if there was a token before, and begins the next.
 func (w *walk) token() {
-	if w.gap != nil && w.now.Sum() >= w.life.Gap.Sum() {
-		w.life.Gap = w.now
+	if w.gap != nil {
+		if w.now.Sum() >= w.life.Gap.Sum() {
+			w.life.Gap = w.now
+		}
+		w.now = Parts{}
 	}
-	w.now, w.gap = Parts{}, &w.now
+	w.gap = &w.now
 }
 
 // pass charges a part of e, up to instant to, that made no token. The request
