@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"servesim/analysis"
@@ -21,6 +22,11 @@ func (o *Outcome) advise() string {
 	if o.Fall.Flagged {
 		return fmt.Sprintf("%s: goodput falls by %s points there, %s; the gate passes, but with less than half the load again to spare",
 			o.between(strconv.Itoa(target), strconv.Itoa(beyond)), report.Number(o.Fall.Points), o.cause(o.row(strconv.Itoa(beyond))))
+	}
+	for _, c := range o.Checks {
+		if c.Why != "" {
+			return fmt.Sprintf("more runs at %d %%, or longer ones: %s is judged by its value alone (%s)", target, c.Name, c.Why)
+		}
 	}
 	if name, width := o.widest(); width > wide {
 		return fmt.Sprintf("more runs at %d %%: %s is known least, its 95 %% interval is %.0f %% of it; what the gate limits is settled", target, name, 100*width)
@@ -91,12 +97,12 @@ func (o *Outcome) adviseClose() string {
 	return ""
 }
 
-// widest returns the percentile at the target of which the least is known, and the
-// width of its interval as a share of it.
+// widest returns the percentile at the target, of a metric that the gate limits, of
+// which the least is known, and the width of its interval as a share of it.
 func (o *Outcome) widest() (name string, width float64) {
 	for _, m := range o.row(strconv.Itoa(target)).Pool.Metrics {
 		for _, q := range m.Quantiles {
-			if !q.Interval.OK || q.Value <= 0 {
+			if !q.Interval.OK || q.Value <= 0 || !o.Gate.limited(m.Key) {
 				continue
 			}
 			if w := float64(q.Interval.Hi-q.Interval.Lo) / float64(q.Value); w > width {
@@ -105,6 +111,16 @@ func (o *Outcome) widest() (name string, width float64) {
 		}
 	}
 	return name, width
+}
+
+// limited tells whether g limits the metric that has a key.
+func (g *Gate) limited(key string) bool {
+	for _, l := range analysis.Objectives() {
+		if l.String() == key && limits(&g.SLO, l) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(g.Thresholds, func(t Threshold) bool { return t.Metric == key })
 }
 
 // between says between which two loads to measure.

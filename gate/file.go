@@ -42,10 +42,12 @@ type sloSection struct {
 type loadSection struct {
 	RatePerS    *float64 `toml:"rate_per_s"`
 	Concurrency *int64   `toml:"concurrency"`
+	Multiple    *float64 `toml:"rate_multiple"`
 	Sweep       []int64  `toml:"sweep"`
 	Benchmark   bool     `toml:"benchmark"`
 	PeakPerS    *float64 `toml:"peak_rate_per_s"`
 	PeakUsers   *int64   `toml:"peak_concurrency"`
+	PeakTimes   *float64 `toml:"peak_rate_multiple"`
 }
 
 // runsSection is how often and how long each load is run.

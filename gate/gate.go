@@ -11,6 +11,7 @@ import (
 	"servesim/analysis/dialect"
 	"servesim/internal/strict"
 	"servesim/scenario"
+	"servesim/sim"
 )
 
 // What a gate asks of its evidence at least.
@@ -70,6 +71,8 @@ type Gate struct {
 	plan   *scenario.Plan  // at the target, nil without a scenario
 	seed   uint64          // of the first run
 	load   string          // the setting that loads change, or ""
+	from   sim.Duration    // the begin of the first window, if runs are windows of a trace
+	width  sim.Duration    // of a window; 0 if they aren't
 }
 
 // Read reads the gate with the content text of the file at path, and the scenario

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,18 +108,10 @@ func TestMeasuredIsSimulated(t *testing.T) {
 // records returns those of run n at level i.
 func records(t *testing.T, g *Gate, i, n int) []byte {
 	t.Helper()
-	src, err := g.sourceAt(i)
+	src, err := g.sourceOf(i, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src.Content = strings.Replace(src.Content, "\n", fmt.Sprintf("\n%s = %d\n", seedKey, g.seed+uint64(n)), 1)
-	kept := src.Settings[:0:0]
-	for _, s := range src.Settings {
-		if s.Key != seedKey {
-			kept = append(kept, s)
-		}
-	}
-	src.Settings = kept
 	p, err := scenario.Load(src)
 	if err != nil {
 		t.Fatal(err)
@@ -253,5 +246,75 @@ func TestScenarioLimits(t *testing.T) {
 	text := strings.Replace(example(""), "[slo]\nlimits = \"\"\n", "[set]\n\"slo.goodput\" = \"ttft <= 70ms\"\n", 1)
 	if g := read(t, text, false); g.SLO.Goodput.String() != "ttft <= 70ms" || g.From != "the scenario" {
 		t.Errorf("%s from %s", g.SLO.Goodput, g.From)
+	}
+}
+
+// TestWindowsOfATrace holds that the windows of a trace at its own rate are all of it,
+// each request once, and that a merged workload takes a multiple too.
+func TestWindowsOfATrace(t *testing.T) {
+	const rows = 18_000
+	t.Chdir(t.TempDir())
+	var b strings.Builder
+	b.WriteString("arrived_at,num_prefill_tokens,num_decode_tokens\n")
+	for i := range rows {
+		fmt.Fprintf(&b, "%.3f,%d,%d\n", float64(i)/40, 100+i%301, 5+i%7)
+	}
+	if err := os.WriteFile("t.csv", []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(example("ttft <= 1s"), example("")[strings.Index(example(""), "workload ="):strings.Index(example(""), "engine =")], "workload = { trace = \"t.csv\" }\n", 1)
+	text = strings.Replace(text, "rate_per_s = 4.0", "rate_multiple = 1.0", 1)
+	o := simulated(t, text)
+	if got := o.row("100").Pool.Requests; got != rows || len(o.Rows) != 4 {
+		t.Errorf("%d of %d requests at 100 %%, %d loads", got, rows, len(o.Rows))
+	}
+	for i, least := range []int64{4_000, 8_500, rows, 26_500} {
+		if got := o.Rows[i].Pool.Requests; got < least || got > least+1_200 {
+			t.Errorf("%s: %d requests", o.Rows[i].Level.Title, got)
+		}
+	}
+	if !strings.Contains(o.runsText(), "each run is a window of 15.00 s") {
+		t.Error(o.runsText())
+	}
+	short := strings.Replace(text, "[slo]", "[set]\n\"transform.limit\" = 9000\n[slo]", 1)
+	if _, err := Read("gate.toml", short, false); err == nil || !strings.Contains(err.Error(), "9,000 requests, of which 25 % in 30 windows leave fewer than 100 each") {
+		t.Errorf("a trace that is too short: %v", err)
+	}
+	merged := strings.Replace(example("ttft <= 1s"), "requests = 100, arrival", "merge = [{ preset = \"azure-code\", class = \"code\", requests = 100, rate_per_s = 1.0 }], requests = 100, arrival", 1)
+	if _, err := Read("gate.toml", merged, false); err == nil || !strings.Contains(err.Error(), "rate_multiple = 1.0") {
+		t.Errorf("a merged workload at a rate: %v", err)
+	}
+	merged = strings.Replace(merged, "rate_per_s = 4.0\nsweep", "rate_multiple = 2.0\nsweep", 1)
+	if g := read(t, merged, false); g.targetText() != "2 times the workload" {
+		t.Error(g.targetText())
+	}
+}
+
+// TestDialectDisagrees holds that a verdict which the dialect's own rule would turn
+// carries a caution, and no other does.
+func TestDialectDisagrees(t *testing.T) {
+	o := simulated(t, example("ttft <= 1s"))
+	at := o.row("100")
+	for tool, want := range map[float64]int{0.5: 1, 0.99: 0} {
+		o.Cautions, at.ToolGood = nil, tool
+		if o.tool(); len(o.Cautions) != want {
+			t.Errorf("by the tool %v, by servesim %v: %q", tool, at.Pool.Share, o.Cautions)
+		}
+	}
+}
+
+// TestAdvice holds that each kind of evidence leads to its own advice.
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct{ limits, rate, want string }{
+		{"ttft <= 1us", "4.0", "one request alone"},
+		{"ttft <= 1s, tpot <= 100ms", "4.0", "nothing here says where it breaks"},
+		{"ttft <= 1s, tpot <= 100ms", "40.0", "more runs at 100 %: goodput is"},
+		{"ttft <= 1s, tpot <= 100ms", "30.0", "between 100 % and 150 % of the target (30 requests/s and 45 requests/s): goodput falls by"},
+		{"ttft <= 1s, tpot <= 100ms", "60.0", "goodput breaks there, tpot <= 100ms binds"},
+	} {
+		text := strings.Replace(example(c.limits), "rate_per_s = 4.0\nsweep", "rate_per_s = "+c.rate+"\nsweep", 1)
+		if o := simulated(t, text); !strings.Contains(o.Advice, c.want) {
+			t.Errorf("%s at %s: %s", c.limits, c.rate, o.Advice)
+		}
 	}
 }

@@ -23,6 +23,9 @@ func (o *Outcome) JSON(w io.Writer) error {
 		Notes: append([]string{}, g.Notes...), Cautions: append([]string{}, o.Cautions...),
 		Fall: fallJSON{o.Fall.Points, known(o.Fall.Known, o.Fall.Lo), known(o.Fall.Known, o.Fall.Hi), LargestFall, o.Fall.Flagged},
 	}
+	if !o.Measured {
+		out.Simulated = &simulatedJSON{Scenario: g.plan.Text(), Seeds: [2]uint64{g.seed, g.seed + uint64(g.Runs) - 1}, Window: known(g.width > 0, g.width.Seconds())}
+	}
 	for i := range o.Checks {
 		c := &o.Checks[i]
 		out.Checks = append(out.Checks, checkJSON{
@@ -32,12 +35,10 @@ func (o *Outcome) JSON(w io.Writer) error {
 	for i := range o.Rows {
 		out.Loads = append(out.Loads, o.Rows[i].json(g))
 	}
-	text, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
+	to := json.NewEncoder(w)
+	to.SetIndent("", "  ")
+	to.SetEscapeHTML(false)
+	return to.Encode(out)
 }
 
 // known returns x, nil if it isn't known or no number.
@@ -63,12 +64,20 @@ type (
 		Dialect    dialectJSON `json:"dialect"`
 		Verdict    string      `json:"verdict"`
 		Measured   bool        `json:"measured"`
-		Checks     []checkJSON `json:"checks"`
-		Fall       fallJSON    `json:"fall"`
-		Loads      []loadJSON  `json:"loads"`
-		Notes      []string    `json:"notes"`
-		Cautions   []string    `json:"cautions"`
-		Next       string      `json:"measure_next"`
+		// Simulated is null of measured runs.
+		Simulated *simulatedJSON `json:"simulated"`
+		Checks    []checkJSON    `json:"checks"`
+		Fall      fallJSON       `json:"fall"`
+		Loads     []loadJSON     `json:"loads"`
+		Notes     []string       `json:"notes"`
+		Cautions  []string       `json:"cautions"`
+		Next      string         `json:"measure_next"`
+	}
+	// The scenario is that at the target; a window is of a trace.
+	simulatedJSON struct {
+		Scenario string    `json:"scenario_toml"`
+		Seeds    [2]uint64 `json:"seeds"`
+		Window   *float64  `json:"window_s"`
 	}
 	dialectJSON struct {
 		Name    string `json:"name"`

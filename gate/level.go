@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"servesim/analysis"
-	"servesim/report"
 )
 
 // target is the share, in percent, at which a gate is decided, and beyond the one at
@@ -27,11 +26,12 @@ type Level struct {
 	Name string
 	// Title is what tables call it, such as "100 %".
 	Title string
-	// Rate is requests per second, 0 if the load is a number of users.
-	Rate float64
-	// Users is the number of users who each wait for their answers, 0 if the load
-	// is a rate.
+	// One of these says what the load is; the others are 0. Rate is requests per
+	// second, Users the number of users who each wait for their answers, and Times
+	// how many times the workload's own rate it is.
+	Rate  float64
 	Users int64
+	Times float64
 	// Share is the share of the target, in percent.
 	Share float64
 }
@@ -41,8 +41,11 @@ const peakName = "peak"
 
 // Load says in words what l is.
 func (l *Level) Load() string {
-	if l.Users > 0 {
+	switch {
+	case l.Users > 0:
 		return analysis.Counted(l.Users, "user")
+	case l.Times > 0:
+		return number(l.Times) + " times the workload"
 	}
 	return number(l.Rate) + " requests/s"
 }
@@ -62,22 +65,40 @@ func (r *reader) levels() {
 		r.refuse("load", "no load is given, so no verdict would mean anything; give [load] with rate_per_s or concurrency, the target, and sweep = [25, 50, 100, 150]")
 		return
 	}
-	switch {
-	case l.RatePerS == nil && l.Concurrency == nil:
-		r.fault("load", "no target; give rate_per_s, in requests per second, or concurrency, in users")
-	case l.RatePerS != nil && l.Concurrency != nil:
-		r.fault("load.concurrency", "found beside rate_per_s; a load is either a rate, whatever the answers take, or a number of users who wait for theirs; take one out")
-	case l.RatePerS != nil && !(*l.RatePerS > 0 && *l.RatePerS <= 1e6):
-		r.fault("load.rate_per_s", "found %v; must be more than 0 and at most 1,000,000 requests per second", *l.RatePerS)
-	case l.Concurrency != nil && (*l.Concurrency < 1 || *l.Concurrency > 1e6):
-		r.fault("load.concurrency", "found %d; must be from 1 to 1,000,000 users", *l.Concurrency)
-	default:
-		r.shares(r.sweep())
-		r.peak()
-		slices.SortStableFunc(r.gate.Levels, func(a, b Level) int { return cmp.Compare(a.Share, b.Share) })
+	if !r.target(l) {
+		r.sweep()
 		return
 	}
-	r.sweep()
+	r.shares(r.sweep())
+	r.peak()
+	slices.SortStableFunc(r.gate.Levels, func(a, b Level) int { return cmp.Compare(a.Share, b.Share) })
+}
+
+// most is the largest rate and the largest number of users of a target.
+const most = 1e6
+
+// target checks what the target is and tells whether it is well.
+func (r *reader) target(l *loadSection) bool {
+	before := len(r.faults)
+	given := 0
+	for _, g := range []bool{l.RatePerS != nil, l.Concurrency != nil, l.Multiple != nil} {
+		if g {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		r.fault("load", "no target; give rate_per_s, in requests per second, concurrency, in users, or rate_multiple, of the workload's own rate")
+	case given > 1:
+		r.fault("load", "has more than one of rate_per_s, concurrency and rate_multiple; a load is a rate, whatever the answers take, or a number of users who wait for theirs; take the others out")
+	case l.RatePerS != nil && !(*l.RatePerS > 0 && *l.RatePerS <= most):
+		r.fault("load.rate_per_s", "found %v; must be more than 0 and at most 1,000,000 requests per second", *l.RatePerS)
+	case l.Concurrency != nil && (*l.Concurrency < 1 || *l.Concurrency > most):
+		r.fault("load.concurrency", "found %d; must be from 1 to 1,000,000 users", *l.Concurrency)
+	case l.Multiple != nil && !(*l.Multiple > 0 && *l.Multiple <= 100):
+		r.fault("load.rate_multiple", "found %v; must be more than 0 and at most 100 times the workload's own rate", *l.Multiple)
+	}
+	return len(r.faults) == before
 }
 
 // sweep checks the shares of the target and returns them.
@@ -113,9 +134,14 @@ func (r *reader) shares(list []int64) {
 	for _, n := range list {
 		name := strconv.FormatInt(n, 10)
 		level := Level{Name: name, Title: name + " %", Share: float64(n)}
-		if l.RatePerS != nil {
+		switch {
+		case l.RatePerS != nil:
 			level.Rate = float64(*l.RatePerS*float64(n)) / 100
-		} else if level.Users = *l.Concurrency * n / 100; level.Users*100 != *l.Concurrency*n {
+		case l.Multiple != nil:
+			level.Times = float64(*l.Multiple*float64(n)) / 100
+		case *l.Concurrency*n%100 == 0:
+			level.Users = *l.Concurrency * n / 100
+		default:
 			r.fault("load.sweep", "%d %% of %s is no whole number of users; choose a concurrency of which it is, such as a multiple of 4", n, analysis.Counted(*l.Concurrency, "user"))
 		}
 		r.gate.Levels = append(r.gate.Levels, level)
@@ -125,51 +151,51 @@ func (r *reader) shares(list []int64) {
 // peak makes a level of twice the peak, which the runs of a benchmark have too.
 func (r *reader) peak() {
 	l := r.f.Load
-	for _, k := range []struct {
-		key          string
-		given, wrong bool
-		instead      string
-	}{
-		{"load.peak_rate_per_s", l.PeakPerS != nil, l.RatePerS == nil, "peak_concurrency"},
-		{"load.peak_concurrency", l.PeakUsers != nil, l.Concurrency == nil, "peak_rate_per_s"},
-	} {
-		switch {
-		case !k.given:
-		case !l.Benchmark:
-			r.fault(k.key, "has no meaning without benchmark = true, which runs 200 %% of the peak too; add it, or take the line out")
-			return
-		case k.wrong:
-			r.fault(k.key, "isn't what the target is of; give %s, or leave it out for the target itself", k.instead)
-			return
-		}
-	}
-	if !l.Benchmark {
-		return
-	}
 	level := Level{Name: peakName, Title: "2x peak"}
-	switch {
-	case l.RatePerS != nil:
-		peak := *l.RatePerS
-		if l.PeakPerS != nil {
-			peak = *l.PeakPerS
+	var own, peak float64
+	for _, k := range []struct {
+		name        string
+		target, max *float64
+		load        func(twice float64)
+	}{
+		{"rate_per_s", l.RatePerS, l.PeakPerS, func(x float64) { level.Rate = x }},
+		{"concurrency", floatOf(l.Concurrency), floatOf(l.PeakUsers), func(x float64) { level.Users = int64(x) }},
+		{"rate_multiple", l.Multiple, l.PeakTimes, func(x float64) { level.Times = x }},
+	} {
+		key := "load.peak_" + k.name
+		switch {
+		case k.max != nil && !l.Benchmark:
+			r.fault(key, "has no meaning without benchmark = true, which runs 200 %% of the peak too; add it, or take the line out")
+			return
+		case k.max != nil && k.target == nil:
+			r.fault(key, "isn't what the target is of, as %s isn't given; leave it out for the target itself", k.name)
+			return
+		case k.target == nil:
+			continue
 		}
-		if !(peak >= *l.RatePerS && peak <= 1e6) {
-			r.fault("load.peak_rate_per_s", "found %v, but the peak is at least the target, %v, and at most 1,000,000 requests per second", peak, *l.RatePerS)
+		own, peak = *k.target, *k.target
+		if k.max != nil {
+			peak = *k.max
+		}
+		if !(peak >= own && peak <= most) {
+			r.fault(key, "found %v, but the peak is at least the target, %v, and at most 1,000,000", peak, own)
 			return
 		}
-		level.Rate, level.Share = 2*peak, float64(200*peak) / *l.RatePerS
-	default:
-		peak := *l.Concurrency
-		if l.PeakUsers != nil {
-			peak = *l.PeakUsers
-		}
-		if peak < *l.Concurrency || peak > 1e6 {
-			r.fault("load.peak_concurrency", "found %d, but the peak is at least the target, %d, and at most 1,000,000 users", peak, *l.Concurrency)
-			return
-		}
-		level.Users, level.Share = 2*peak, float64(200*peak)/float64(*l.Concurrency)
+		k.load(2 * peak)
 	}
-	r.gate.Levels = append(r.gate.Levels, level)
+	if l.Benchmark {
+		level.Share = float64(200*peak) / own
+		r.gate.Levels = append(r.gate.Levels, level)
+	}
+}
+
+// floatOf returns what n points to as a float, nil of nil.
+func floatOf(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	x := float64(*n)
+	return &x
 }
 
 // sweepText lists the loads in words.
@@ -182,10 +208,4 @@ func (g *Gate) sweepText() string {
 }
 
 // targetText says what the target is.
-func (g *Gate) targetText() string {
-	l := &g.Levels[g.at(strconv.Itoa(target))]
-	if l.Users > 0 {
-		return analysis.Counted(l.Users, "user")
-	}
-	return report.Number(l.Rate) + " requests/s"
-}
+func (g *Gate) targetText() string { return g.Levels[g.at(strconv.Itoa(target))].Load() }

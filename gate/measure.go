@@ -176,7 +176,7 @@ func (m *measuring) replay(label string, f *export.File) error {
 // level returns the index of the load of a run with a label, or without one.
 func (m *measuring) level(label string, h *hearing) (at int, err error) {
 	g, rate := m.gate, h.run.rate()
-	known := h.facts.Clock && !math.IsNaN(rate) && g.Levels[0].Users == 0
+	known := h.facts.Clock && !math.IsNaN(rate) && g.Levels[0].Rate > 0
 	if label != "" {
 		at = g.at(label)
 		if l := &g.Levels[at]; known && !near(rate, l.Rate) {

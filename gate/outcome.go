@@ -68,6 +68,8 @@ type Check struct {
 	// Count and Failed are the number of values and of failed requests among them, 0
 	// if they don't matter.
 	Count, Failed int64
+	// Why says why there is no interval, empty if there is one.
+	Why string
 }
 
 // Fall is by how many points goodput is less at 150 % of the target than at it.
@@ -92,6 +94,9 @@ func (g *Gate) conclude(rows []Row, measured bool, cautions []string) (*Outcome,
 	}
 	worst := map[analysis.Judgement]int{analysis.Pass: 0, analysis.TooClose: 1, analysis.Fail: 2}
 	for _, c := range o.Checks {
+		if c.Why != "" && !math.IsNaN(c.Value) {
+			o.Cautions = append(o.Cautions, fmt.Sprintf("%s is judged by its value alone (%s)", c.Name, c.Why))
+		}
 		if c.Judgement == analysis.NoData {
 			return nil, usagef("%s: refused: %s is a limit on nothing: no request at 100 %% is in its scope; take it out, or let the workload have such requests", g.File, c.Name)
 		}
@@ -113,7 +118,7 @@ func checkOf(v *analysis.Verdict) Check {
 	c := Check{Name: v.Limit, Judgement: v.Judgement, Count: v.Count, Failed: v.Failed}
 	switch {
 	case v.IsGoodput:
-		c.Unit, c.Known = "share", v.ShareInterval.OK
+		c.Unit, c.Known, c.Why = "share", v.ShareInterval.OK, v.ShareInterval.Why()
 		c.Value, _ = v.Share()
 		c.Lo, c.Hi = v.ShareInterval.Lo, v.ShareInterval.Hi
 	case v.Value.Unbounded:

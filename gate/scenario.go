@@ -1,9 +1,7 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"path/filepath"
@@ -14,11 +12,18 @@ import (
 	"servesim/analysis"
 	"servesim/internal/strict"
 	"servesim/scenario"
-	"servesim/sim/workload"
+	"servesim/sim"
 )
 
-// seedKey is the key of a scenario in which runs of a load differ.
-const seedKey = "seed"
+// Keys of a scenario in which runs differ: those of a load by the seed, and by a window
+// of time if there is a trace, and loads by the factor of the rate, unless they have
+// keys of their own.
+const (
+	seedKey = "seed"
+	fromKey = "transform.from"
+	toKey   = "transform.to"
+	rateKey = "transform.rate"
+)
 
 // scenario reads the scenario at the target.
 func (r *reader) scenario() {
@@ -94,12 +99,18 @@ func (r *reader) plan() {
 	g := r.gate
 	if l := r.f.Load; l != nil && !r.measured {
 		g.load = "workload.rate_per_s"
-		if l.Concurrency != nil {
+		switch {
+		case l.Concurrency != nil:
 			g.load = "workload.closed_loop.users"
+		case l.Multiple != nil:
+			g.load = rateKey
 		}
 	}
 	if n := r.f.Runs.Requests; n != nil {
 		r.settings("runs", map[string]any{"workload.requests": *n})
+	}
+	if g.load == rateKey && r.multiplied() {
+		return
 	}
 	src := g.source
 	if i := g.at(strconv.Itoa(target)); i >= 0 && !r.measured {
@@ -127,6 +138,17 @@ func (r *reader) plan() {
 	}
 }
 
+// multiplied refuses a scenario that changes its rate by the key that a multiple is
+// given by, which would take its place.
+func (r *reader) multiplied() bool {
+	p, err := scenario.Load(r.gate.source)
+	if err != nil || p.Scenario.Transform.Rate == nil {
+		return false // what is wrong is told where it is loaded with its load
+	}
+	r.refuse("load.rate_multiple", "the scenario has transform.rate = %v, of which a multiple would take the place; take it out there, and multiply rate_multiple by it", *p.Scenario.Transform.Rate)
+	return true
+}
+
 // sourceAt returns the source of the scenario at level i.
 func (g *Gate) sourceAt(i int) (scenario.Source, error) {
 	if g.load == "" {
@@ -134,34 +156,72 @@ func (g *Gate) sourceAt(i int) (scenario.Source, error) {
 	}
 	l := &g.Levels[i]
 	s := scenario.Setting{Key: g.load, Value: l.Rate, Text: "rate_per_s=" + number(l.Rate), Flag: g.File + ": load"}
-	if l.Users > 0 {
+	switch {
+	case l.Users > 0:
 		s.Value, s.Text = l.Users, fmt.Sprintf("concurrency=%d", l.Users)
+	case l.Times > 0:
+		s.Value, s.Text = l.Times, "rate_multiple="+number(l.Times)
 	}
 	return g.source.With([]scenario.Setting{s})
 }
 
+// sourceOf returns the source of run n at level i.
+func (g *Gate) sourceOf(i, n int) (scenario.Source, error) {
+	src, err := g.sourceAt(i)
+	if err != nil {
+		return src, err
+	}
+	own := []scenario.Setting{g.setting(seedKey, strconv.FormatUint(g.seed+uint64(n), 10))}
+	if g.width > 0 {
+		from := g.from + sim.Duration(n)*g.width
+		own = append(own, g.setting(fromKey, from.String()), g.setting(toKey, (from+g.width).String()))
+	}
+	// The gate's own seed and window, of which these are parts, give way.
+	src.Settings = slices.DeleteFunc(slices.Clone(src.Settings), func(s scenario.Setting) bool {
+		return slices.ContainsFunc(own, func(o scenario.Setting) bool { return o.Key == s.Key })
+	})
+	src.Settings = append(src.Settings, own...)
+	return src, nil
+}
+
+// setting returns the setting that gives key a value of TOML, or a string.
+func (g *Gate) setting(key, value string) scenario.Setting {
+	return scenario.Setting{Key: key, Value: scenario.TOMLValue(value), Text: key + "=" + value, Flag: g.File}
+}
+
 // drawn refuses a scenario whose workload isn't one that is drawn anew in each run
-// at any rate.
+// at any rate, unless the load is a multiple of what it is.
 func (r *reader) drawn(p *scenario.Plan) bool {
 	s := p.Scenario
-	parts := s.Workload.Parts()
+	const mend = "give rate_multiple = 1.0 in [load] in the place of its target, which is the workload as it is"
 	switch {
-	case slices.ContainsFunc(parts, func(w scenario.Part) bool { return w.Trace != "" }):
-		r.refuse("scenario", "requests come from a trace, which is the same in each of the %d runs, so that they would say nothing of chance; draw them from a preset (servesim list presets), or from lengths and arrivals like those of the trace", r.gate.Runs)
-	case len(parts) > 1:
-		r.refuse("scenario", "workloads are merged, and the target is the rate of one; give their requests as classes of one workload")
-	case s.Transform.Rate != nil || s.Transform.Stretch != nil:
-		r.refuse("scenario", "transform.rate or transform.stretch changes the rate that [load] sets; take it out")
+	case r.gate.load != rateKey && (s.Transform.Rate != nil || s.Transform.Stretch != nil):
+		r.refuse("scenario", "transform.rate or transform.stretch changes the rate that [load] sets; take it out, or %s", mend)
+	case r.gate.load == rateKey:
+		return true
+	case traced(p):
+		r.refuse("scenario", "requests come from a trace, of which [load] can't set the rate; %s: each of the %d runs is then a window of the trace", mend, r.gate.Runs)
+	case len(s.Workload.Parts()) > 1:
+		r.refuse("scenario", "workloads are merged, and [load] would set the rate of one; %s", mend)
 	default:
 		return true
 	}
 	return false
 }
 
+// traced tells whether requests of p come from a trace, which no seed changes.
+func traced(p *scenario.Plan) bool {
+	return slices.ContainsFunc(p.Scenario.Workload.Parts(), func(w scenario.Part) bool { return w.Trace != "" })
+}
+
 // workload refuses what makes runs that say nothing.
 func (r *reader) workload(p *scenario.Plan) {
 	s := p.Scenario
 	if !r.drawn(p) {
+		return
+	}
+	if traced(p) {
+		r.windows(p)
 		return
 	}
 	if n := s.Workload.Requests; n != nil && *n < LeastRequests && r.f.Runs.Requests == nil {
@@ -173,27 +233,4 @@ func (r *reader) workload(p *scenario.Plan) {
 	if err := r.prompts(p); err != nil {
 		r.err(err)
 	}
-}
-
-// prompts refuses a workload whose first prompts are all as long.
-func (r *reader) prompts(p *scenario.Plan) error {
-	in, err := p.Open()
-	if err != nil {
-		return err
-	}
-	var lengths []int32
-	for len(lengths) < LeastRequests {
-		q, err := in.Source.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return errors.Join(err, workload.CloseSource(in.Source))
-		}
-		lengths = append(lengths, q.Prompt)
-	}
-	if n := len(lengths); n > 1 && slices.Min(lengths) == slices.Max(lengths) {
-		r.refuse("scenario", "identical prompts: each has %s, so that no long one ever stalls the others, as happens to users; give prompt a distribution, such as that of preset azure-chat", analysis.Counted(int64(lengths[0]), "token"))
-	}
-	return workload.CloseSource(in.Source)
 }

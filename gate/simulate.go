@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"servesim/analysis"
@@ -112,13 +111,10 @@ func (g *Gate) evidence(l *Level, runs []*run) []string {
 
 // one simulates run n at level i.
 func (g *Gate) one(ctx context.Context, i, n int) (*run, error) {
-	src, err := g.sourceAt(i)
+	src, err := g.sourceOf(i, n)
 	if err != nil {
 		return nil, err
 	}
-	seed := strconv.FormatUint(g.seed+uint64(n), 10)
-	src.Settings = slices.DeleteFunc(slices.Clone(src.Settings), func(s scenario.Setting) bool { return s.Key == seedKey })
-	src.Settings = append(src.Settings, scenario.Setting{Key: seedKey, Value: scenario.TOMLValue(seed), Text: seedKey + "=" + seed, Flag: g.File})
 	p, err := scenario.Load(src)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/report"
+	"servesim/scenario"
 )
 
 // Text writes o for people. The only errors are those of w.
@@ -40,6 +41,9 @@ func (o *Outcome) facts() [][2]string {
 		{"Runs", o.runsText()},
 		{"Dialect", fmt.Sprintf("%s, version %s", g.Dialect.Tool, g.Version)},
 	}
+	for _, f := range o.ran() {
+		list = append(list, [2]string{f.Name, f.Text})
+	}
 	for _, n := range g.Notes {
 		list = append(list, [2]string{"Note", n})
 	}
@@ -47,6 +51,23 @@ func (o *Outcome) facts() [][2]string {
 		list = append(list, [2]string{"Caution", c})
 	}
 	return list
+}
+
+// ran says what was simulated at the target.
+func (o *Outcome) ran() []scenario.Fact {
+	if o.Measured {
+		return nil
+	}
+	p := o.Gate.plan
+	var list []scenario.Fact
+	for _, w := range p.Scenario.Workload.Parts() {
+		if w.Trace != "" {
+			list = append(list, scenario.Fact{Name: "Trace", Text: w.Trace})
+		}
+	}
+	return append(list, slices.DeleteFunc(p.Facts(), func(f scenario.Fact) bool {
+		return !slices.Contains([]string{"Workload", "Engine", "Pool", "Machine"}, f.Name)
+	})...)
 }
 
 // runsText says how many runs there are, and where they are from.
@@ -63,6 +84,9 @@ func (o *Outcome) runsText() string {
 	text := fmt.Sprintf("%s at each of %s, with %s in all", many, o.Gate.sweepText(), analysis.Counted(requests, "request"))
 	if o.Measured {
 		return "measured: " + text
+	}
+	if w := o.Gate.width; w > 0 {
+		return fmt.Sprintf("simulated: %s; each run is a window of %s s of the trace, one after another", text, report.Number(w.Seconds()))
 	}
 	return fmt.Sprintf("simulated: %s; seeds %d to %d at each", text, o.Gate.seed, o.Gate.seed+uint64(o.Gate.Runs)-1)
 }

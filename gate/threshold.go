@@ -141,7 +141,7 @@ func (t *Threshold) check(l *Row) Check {
 		if t.Metric == "output_tokens_per_s" {
 			rate = l.Pool.OutputPerSecond
 		}
-		c.Unit, c.Value, c.Lo, c.Hi, c.Known = "1/s", rate.Mean, rate.Lo, rate.Hi, rate.OK
+		c.Unit, c.Value, c.Lo, c.Hi, c.Known, c.Why = "1/s", rate.Mean, rate.Lo, rate.Hi, rate.OK, rate.Why()
 		c.Judgement = judge(c.Known, c.Hi >= t.Min, c.Lo >= t.Min, c.Value >= t.Min)
 		return c
 	}
@@ -163,7 +163,7 @@ func (t *Threshold) check(l *Row) Check {
 
 // latency gives c a time and its interval, in milliseconds.
 func (c *Check) latency(value sim.Duration, i analysis.Interval) {
-	c.Unit, c.Value, c.Known = "ms", value.Milliseconds(), i.OK
+	c.Unit, c.Value, c.Known, c.Why = "ms", value.Milliseconds(), i.OK, i.Why()
 	if i.OK {
 		c.Lo, c.Hi = i.Lo.Milliseconds(), i.Hi.Milliseconds()
 	}
