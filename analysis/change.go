@@ -150,7 +150,8 @@ func pairedMean(base, run []int64) Interval {
 }
 
 // pairedQuantile returns the interval of the difference between the i-th
-// quantiles of b and a, whose values are of the same requests. A quantile moves by
+// quantiles of b and a, whose values are of the same requests, or of replications
+// under the same seeds. A quantile moves by
 // the excess of values below it over the density there (Bahadur, Annals of
 // Mathematical Statistics 37, 1966). The density is the slope of its interval; the
 // excesses of both runs go together by stretches, and where the same requests
@@ -168,8 +169,9 @@ func pairedQuantile(a, b watchedValues, i int) Interval {
 	excessA, caution := a.moved(qa)
 	excessB, cautionB := b.moved(qb)
 	r := quotient{over: make([]float64, len(a.s.cells)), under: make([]float64, len(a.s.cells))}
+	scale := float64(a.d.Count) / float64(b.d.Count) // 1 where each value has its pair
 	for k := range r.over {
-		r.over[k] = excessB.over[k] - excessA.over[k]
+		r.over[k] = float64(excessB.over[k]*scale) - excessA.over[k]
 		r.under[k] = excessA.under[k]
 	}
 	sp := a.s.spread(r)

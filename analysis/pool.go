@@ -1,27 +1,28 @@
 package analysis
 
-// replications returns the stretches of n runs of a scenario, the i-th of which
-// measure counts in c unless it is empty, so that intervals come from how the runs
-// differ.
-func replications(n int, measure func(i int, s *stretches, c func() *stretch)) func(*Distribution) *stretches {
-	return func(d *Distribution) *stretches {
-		s := newStretches(d)
-		s.replications = true
+// watchPool describes what n runs of a scenario have together. measure counts the
+// i-th in a cell of its own unless it is empty, so that intervals come from how the
+// runs differ.
+func watchPool(describe func(asked, func(*Distribution) *stretches) Distribution, a asked, n int, measure func(i int, s *stretches, cell func() *stretch)) (w watchedValues) {
+	w.d = describe(a, func(d *Distribution) *stretches {
+		w.s = newStretches(d)
+		w.s.replications = true
 		for i := range n {
-			measure(i, s, s.cell)
+			measure(i, w.s, w.s.cell)
 		}
-		return s
-	}
+		return w.s
+	})
+	return w
 }
 
 // poolSamples describes the values of all samples together, with intervals from
 // how they differ.
-func poolSamples(list []*Sample, a asked) Distribution {
+func poolSamples(list []*Sample, a asked) watchedValues {
 	var all Sample
 	for _, s := range list {
 		all.Merge(s)
 	}
-	return all.describe(a, replications(len(list), func(i int, to *stretches, cell func() *stretch) {
+	return watchPool(all.describe, a, len(list), func(i int, to *stretches, cell func() *stretch) {
 		s := list[i]
 		if s.count == 0 {
 			return
@@ -33,17 +34,17 @@ func poolSamples(list []*Sample, a asked) Distribution {
 		for _, chunk := range s.full {
 			to.add(c, chunk)
 		}
-	}))
+	})
 }
 
 // poolGaps describes the gaps of all samples together, with intervals from how they
 // differ.
-func poolGaps(list []*GapSample, a asked) Distribution {
+func poolGaps(list []*GapSample, a asked) watchedValues {
 	var all GapSample
 	for _, s := range list {
 		all.Merge(s)
 	}
-	return all.describe(a, replications(len(list), func(i int, to *stretches, cell func() *stretch) {
+	return watchPool(all.describe, a, len(list), func(i int, to *stretches, cell func() *stretch) {
 		s := list[i]
 		if s.count == 0 {
 			return
@@ -55,7 +56,7 @@ func poolGaps(list []*GapSample, a asked) Distribution {
 		for _, chunk := range s.full {
 			to.addRuns(c, chunk)
 		}
-	}))
+	})
 }
 
 // addHistogram counts the n values of h, whose sum is total, in c. Those in the

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +19,7 @@ type Replication struct {
 	limits                  runLimits
 	requests, completed     int64
 	tokens                  int64 // output tokens of completed requests
+	saturation              saturation
 	start, end              sim.Time
 }
 
@@ -49,6 +51,7 @@ func (r *Replication) Request(q *observe.Request) error {
 	}
 	r.requests++
 	r.limits.request(q)
+	r.saturation.request(q)
 	if r.start < 0 || q.Arrival < r.start {
 		r.start = q.Arrival
 	}
@@ -85,6 +88,9 @@ type Replicated struct {
 	// Runs is the number of replications and Requests that of all requests.
 	Runs     int
 	Requests int64
+	// Unsteady is the number of runs that are overloaded or unsettled. Intervals then
+	// are of runs of this length, and of no steady state.
+	Unsteady int
 	// Metrics are TTFT, TPOT, ITL, worst gap and E2E of all runs together, with
 	// intervals from how the runs differ.
 	Metrics []Metric
@@ -108,6 +114,14 @@ type Rate struct {
 	Mean, Lo, Hi float64
 }
 
+// Warning says what to know before the rest, "" if there is nothing.
+func (r *Replicated) Warning() string {
+	if r.Unsteady == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s overloaded, or too short for a steady state: what follows is of runs of this length, and depends on it", r.Unsteady, Counted(int64(r.Runs), "run"))
+}
+
 // Replicate pools replications, in any order, with percentiles ps, those of
 // DefaultPercentiles if there are none.
 func Replicate(list []*Replication, ps []Percentile) *Replicated {
@@ -122,6 +136,9 @@ func Replicate(list []*Replication, ps []Percentile) *Replicated {
 		gaps = append(gaps, &r.itl)
 		good = append(good, tallyCell{r.good.good, r.requests})
 		out.Requests += r.requests
+		if s := r.saturation.report(); !s.State.Steady() {
+			out.Unsteady++
+		}
 		out.SLO = r.slo
 		span := r.end.Sub(r.start)
 		requests = append(requests, perSecond(r.completed, span))
@@ -131,7 +148,7 @@ func Replicate(list []*Replication, ps []Percentile) *Replicated {
 	for _, m := range new(Report).Metrics() {
 		d, ok := Distribution{}, true
 		if m.Key == ITL.String() {
-			d = poolGaps(gaps, wanted)
+			d = poolGaps(gaps, wanted).d
 		} else if d, ok = poolOf(list, m.Key, wanted); !ok {
 			continue
 		}
@@ -167,10 +184,10 @@ func (r *Replicated) judge(list []*Replication) {
 		}
 		a := asked{Linear, []Percentile{l.At}, failed}
 		if l.Objective == ITL {
-			r.Verdicts = append(r.Verdicts, l.verdict(poolGaps(gaps, a), 0, -1))
+			r.Verdicts = append(r.Verdicts, l.verdict(poolGaps(gaps, a).d, 0, -1))
 			continue
 		}
-		r.Verdicts = append(r.Verdicts, l.verdict(poolSamples(own, a), failed, met))
+		r.Verdicts = append(r.Verdicts, l.verdict(poolSamples(own, a).d, failed, met))
 	}
 	if p := r.SLO.MinGoodput; p != nil {
 		all := tallyCell{n: r.Requests}
@@ -186,7 +203,7 @@ func (r *Replicated) judge(list []*Replication) {
 // poolOf describes a metric of the requests of all replications; ok is false if
 // they keep none of that name.
 func poolOf(list []*Replication, key string, a asked) (d Distribution, ok bool) {
-	i := slices.Index([]string{TTFT.String(), TPOT.String(), MaxGap.String(), E2EL.String()}, key)
+	i := keptAs(key)
 	if i < 0 {
 		return d, false
 	}
@@ -194,7 +211,7 @@ func poolOf(list []*Replication, key string, a asked) (d Distribution, ok bool) 
 	for _, r := range list {
 		samples = append(samples, r.samples()[i])
 	}
-	return poolSamples(samples, a), true
+	return poolSamples(samples, a).d, true
 }
 
 // RateOf returns the mean of what each replication has, one value a run, with
@@ -217,4 +234,10 @@ func RateOf(rates []float64) Rate {
 	r.OK, r.Needs, r.Effective = true, 0, n
 	r.Lo, r.Hi = mean-half, mean+half
 	return r
+}
+
+// keptAs returns the place of a metric in the samples of a Replication, -1 if it
+// isn't there.
+func keptAs(key string) int {
+	return slices.Index([]string{TTFT.String(), TPOT.String(), MaxGap.String(), E2EL.String()}, key)
 }

@@ -39,8 +39,8 @@ func TestAPoolIsOneSample(t *testing.T) {
 			parts, gaps = append(parts, s), append(gaps, g)
 		}
 		ps := drawPercentiles(t)
-		same(t, whole.Distribution(ps), poolSamples(parts, asked{Linear, ps, 0}))
-		same(t, wholeGaps.Distribution(ps), poolGaps(gaps, asked{Linear, ps, 0}))
+		same(t, whole.Distribution(ps), poolSamples(parts, asked{Linear, ps, 0}).d)
+		same(t, wholeGaps.Distribution(ps), poolGaps(gaps, asked{Linear, ps, 0}).d)
 	})
 }
 
@@ -69,7 +69,7 @@ func TestReplicationsCover(t *testing.T) {
 			queue(0.7)(sim.Seed(i*replications+k).Stream("replications"), values, s.Add)
 			list = append(list, s)
 		}
-		d := poolSamples(list, asked{Linear, DefaultPercentiles(), 0})
+		d := poolSamples(list, asked{Linear, DefaultPercentiles(), 0}).d
 		counts[0].count(d.MeanInterval, m.mean)
 		for k, q := range d.Quantiles {
 			counts[k+1].count(q.Interval, m.quantile(q.P.Fraction()))

@@ -14,17 +14,29 @@ func (p *page) changes(c *analysis.Comparison, d *analysis.Paired) {
 	if len(d.Changes) == 0 {
 		return
 	}
-	base, run := c.Runs[d.Base].Name, c.Runs[d.Run].Name
+	p.changeTable(c.Runs[d.Base].Name, c.Runs[d.Run].Name, d.Changes, d.Goodput)
+	if d == &c.Paired[0] {
+		p.item("verdict", verdictWords+"Intervals follow requests through both runs and count neighbours as one batch; those of ITL take the runs as independent", "n", "values")
+	}
+	p.line("")
+}
+
+// verdictWords says what the verdicts of changes mean, of so many things.
+const verdictWords = "better, worse: the interval leaves out 0; slightly: and lies within 1 %% of the base; same: it has 0 and lies within 1 %% of the base; " +
+	"unclear below %s: about so many %s would tell. "
+
+// changeTable is a table of changes between two runs, of a name each.
+func (p *page) changeTable(base, run string, changes []analysis.Change, g *analysis.ShareChange) {
 	p.line("%s", Fold(fmt.Sprintf("Change from %s to %s, ms, with its 95 %% interval", base, run), 2))
 	t := table{left: 2}
 	t.add("", "", "base", "change", "from", "to", "")
 	width := 0
-	for i := range d.Changes {
-		width = max(width, len(verdictOf(&d.Changes[i])))
+	for i := range changes {
+		width = max(width, len(verdictOf(&changes[i])))
 	}
 	last := ""
-	for i := range d.Changes {
-		ch := &d.Changes[i]
+	for i := range changes {
+		ch := &changes[i]
 		name := ""
 		if ch.Name != last {
 			name, last = "  "+ch.Name, ch.Name
@@ -37,27 +49,25 @@ func (p *page) changes(c *analysis.Comparison, d *analysis.Paired) {
 		}
 		t.add(append(row, fmt.Sprintf("%-*s", width, verdictOf(ch)))...)
 	}
-	if g := d.Goodput; g != nil {
+	if g != nil {
 		row := []string{"  goodput", "share", percent(g.Base), points(g.Run - g.Base), "", ""}
 		if g.Interval.OK {
 			row[4], row[5] = points(g.Interval.Lo), points(g.Interval.Hi)
 		}
-		t.add(append(row, fmt.Sprintf("%-*s", width, wayOf(g.Direction, g.Settles)))...)
+		t.add(append(row, fmt.Sprintf("%-*s", width, wayOf(g.Direction, g.Interval.Method, g.Settles)))...)
 	}
 	t.write(p)
-	if d == &c.Paired[0] {
-		p.item("verdict", "better, worse: the interval leaves out 0; slightly: and lies within 1 %% of the base; same: it has 0 and lies within 1 %% of the base; "+
-			"unclear below n: about so many values would tell. Intervals follow requests through both runs and count neighbours as one batch; those of ITL take the runs as independent")
-	}
-	p.line("")
 }
 
 // verdictOf says which way a change goes, or what would tell.
-func verdictOf(c *analysis.Change) string { return wayOf(c.Direction, c.Settles) }
+func verdictOf(c *analysis.Change) string { return wayOf(c.Direction, c.Interval.Method, c.Settles) }
 
-// wayOf says a direction, or how many values would tell it.
-func wayOf(d analysis.Direction, settles int64) string {
-	if d == analysis.Unclear && settles > 0 {
+// wayOf says a direction, or how many values or replications would tell it.
+func wayOf(d analysis.Direction, by analysis.Method, settles int64) string {
+	switch {
+	case d == analysis.Unclear && settles > 0 && by == analysis.Replications:
+		return "unclear below " + analysis.Counted(settles, "replication")
+	case d == analysis.Unclear && settles > 0:
 		return "unclear below n = " + analysis.Grouped(settles)
 	}
 	return string(d)

@@ -9,12 +9,13 @@ import (
 	"servesim/analysis"
 )
 
-// A Document is what there is to say of one run, of runs compared, or of
-// replications: it has one of Run, Comparison and Replicated.
+// A Document is what there is to say of one run, of runs compared, of replications,
+// or of scenarios compared by replications: it has one of these.
 type Document struct {
-	Run        *analysis.Report
-	Comparison *analysis.Comparison
-	Replicated *analysis.Replicated
+	Run          *analysis.Report
+	Comparison   *analysis.Comparison
+	Replicated   *analysis.Replicated
+	Replications *analysis.ReplicatedComparison
 	// Before and After say what ran, for people. Members say it to programs, in order.
 	Before, After string
 	Members       []Member
@@ -73,6 +74,8 @@ func writeText(w io.Writer, d *Document) error {
 		return CompareText(w, d.Comparison)
 	case d.Replicated != nil:
 		return ReplicatedText(w, d.Replicated)
+	case d.Replications != nil:
+		return CompareReplicationsText(w, d.Replications)
 	}
 	return Text(w, d.Run)
 }
@@ -94,6 +97,8 @@ func (jsonFormat) Write(w io.Writer, d *Document) error {
 		return CompareJSON(w, d.Comparison, members...)
 	case d.Replicated != nil:
 		return ReplicatedJSON(w, d.Replicated, members...)
+	case d.Replications != nil:
+		return CompareReplicationsJSON(w, d.Replications, members...)
 	}
 	return JSON(w, d.Run, members...)
 }

@@ -12,6 +12,7 @@ import (
 // together, each with its interval. The only errors are those of w.
 func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 	var p page
+	p.unsteady("", r)
 	p.item("Runs", "%d, with %s in all", r.Runs, analysis.Counted(r.Requests, "request"))
 	p.line("")
 	t := table{left: 2}
@@ -63,6 +64,20 @@ func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 	return p.to(w)
 }
 
+// unsteady warns of replications that are in no steady state, of a name if there are
+// several scenarios.
+func (p *page) unsteady(name string, r *analysis.Replicated) {
+	text := r.Warning()
+	if text == "" {
+		return
+	}
+	if name != "" {
+		text = name + ": " + text
+	}
+	p.item("Warning", "%s", text)
+	p.line("")
+}
+
 // bound returns text, or nothing if there is no interval.
 func bound(ok bool, text string) string {
 	if !ok {
@@ -73,6 +88,12 @@ func bound(ok bool, text string) string {
 
 // ReplicatedJSON writes r for programs, in the form that JSON documents.
 func ReplicatedJSON(w io.Writer, r *analysis.Replicated, more ...Member) error {
+	top := append(object{{"schema", Schema}, {"kind", "servesim-replications"}}, replicatedMembers(r)...)
+	return writeJSON(w, append(top, more...))
+}
+
+// replicatedMembers is what replications say together as members of an object.
+func replicatedMembers(r *analysis.Replicated) object {
 	latency := object{}
 	for _, m := range r.Metrics {
 		o := append(object{{"name", m.Name}, {"definition", m.Definition}}, distribution(m.Distribution)...)
@@ -88,11 +109,11 @@ func ReplicatedJSON(w io.Writer, r *analysis.Replicated, more ...Member) error {
 	if len(r.SLO.Goodput) > 0 {
 		goodput = object{{"limits", r.SLO.Goodput.String()}, {"share", real(r.Share)}, {"interval", shareIntervalObject(&r.ShareInterval)}}
 	}
-	return writeJSON(w, append(object{
-		{"schema", Schema}, {"kind", "servesim-replications"}, {"replications", r.Runs}, {"requests", r.Requests},
+	return object{
+		{"replications", r.Runs}, {"requests", r.Requests}, {"unsteady_replications", r.Unsteady},
 		{"interval_definition", "95 %, from how the runs differ; percentiles are of the values of all runs together"},
 		{"latency", latency},
 		{"throughput", object{{"requests_per_s", rate(&r.RequestsPerSecond)}, {"output_tokens_per_s", rate(&r.OutputPerSecond)}}},
 		{"goodput", goodput}, {"verdicts", verdictObjects(r.Verdicts)},
-	}, more...))
+	}
 }

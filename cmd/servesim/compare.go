@@ -23,6 +23,9 @@ type compareOptions struct {
 	labels      []string
 	percentiles string
 	form        formatFlag
+	// replications is the number of runs of each scenario, 0 for one that is
+	// compared request by request.
+	replications int
 }
 
 // newCompare returns the verb compare, which calls run, or runCompare if that
@@ -51,6 +54,11 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 			if err := o.choose(cmd, args, vary); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("replications") {
+				if err := checkReplications(o.replications); err != nil {
+					return err
+				}
+			}
 			return run(cmd.Context(), o)
 		},
 		ValidArgsFunction: completeTOML,
@@ -59,6 +67,7 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 	f := cmd.Flags()
 	f.StringArrayVar(&vary, "vary", nil, "alternatives to compare, `KEY=A,B,...`; several flags are crossed")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
+	f.IntVar(&o.replications, "replications", 0, "simulate each scenario `N` times, under the same seeds, and print the change of each figure with its interval by seed")
 	o.form.bind(cmd)
 	must(cmd.RegisterFlagCompletionFunc("vary", completeVary))
 	return cmd
@@ -75,6 +84,9 @@ func (o *compareOptions) choose(cmd *cobra.Command, args, vary []string) error {
 	if len(vary) == 0 {
 		for _, a := range args {
 			src, err := o.scenario.source(cmd, []string{a})
+			if err == nil {
+				src, err = rereadable(src)
+			}
 			if err != nil {
 				return err
 			}
@@ -84,6 +96,9 @@ func (o *compareOptions) choose(cmd *cobra.Command, args, vary []string) error {
 		return nil
 	}
 	base, err := o.scenario.source(cmd, args)
+	if err == nil {
+		base, err = rereadable(base)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,8 +166,7 @@ func (o *compareOptions) cross(alts []scenario.Alternative) error {
 
 // runCompare simulates every scenario and compares the others with the first.
 func runCompare(ctx context.Context, o *compareOptions) error {
-	form, err := o.form.chosen()
-	if err != nil {
+	if _, err := o.form.chosen(); err != nil {
 		return err
 	}
 	ps := analysis.TailPercentiles()
@@ -178,7 +192,19 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 			return usagef("%s has the limits %q, %s has %q; goodput can be compared only under the same: set --goodput", o.labels[0], a, o.labels[i], b)
 		}
 	}
+	if o.replications > 0 {
+		return o.compareReplicated(ctx, plans, ps)
+	}
 	results, c, err := o.simulate(ctx, plans, ps)
+	if err != nil {
+		return err
+	}
+	return o.write(&report.Document{Comparison: c}, plans, results)
+}
+
+// write prints d, and what ran: results of plans.
+func (o *compareOptions) write(d *report.Document, plans []*scenario.Plan, results []*scenario.Result) error {
+	form, err := o.form.chosen()
 	if err != nil {
 		return err
 	}
@@ -189,10 +215,9 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 		l.item("Caution", "%s", caution)
 		common = strings.TrimSuffix(common, "\n") + l.folded(0) + "\n"
 	}
-	return form.Write(o.env.stdout, &report.Document{
-		Comparison: c, Before: common, After: own,
-		Members: []report.Member{{Key: "inputs", Value: scenario.InputsOf(results)}, {Key: "caution", Value: caution}},
-	})
+	d.Before, d.After = common, own
+	d.Members = append(d.Members, report.Member{Key: "inputs", Value: scenario.InputsOf(results)}, report.Member{Key: "caution", Value: caution})
+	return form.Write(o.env.stdout, d)
 }
 
 // simulate runs every plan and pairs their requests.

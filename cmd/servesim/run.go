@@ -69,8 +69,10 @@ prints what each would have said.`,
 			if err := o.useless(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("replications") && o.replications < 2 {
-				return usagef("--replications %d: it takes 2 or more to see how runs differ, and %d or more for intervals", o.replications, analysis.FewestReplications)
+			if cmd.Flags().Changed("replications") {
+				if err := checkReplications(o.replications); err != nil {
+					return err
+				}
 			}
 			return run(cmd.Context(), o)
 		},
