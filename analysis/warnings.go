@@ -16,6 +16,8 @@ type Warning struct {
 	Text string
 	// Values are the numbers and names that Text speaks of.
 	Values []WarningValue
+	// OfGroups tells that it is about the figures by class or output tokens alone.
+	OfGroups bool
 }
 
 // WarningValue is one of what a Warning speaks of.
@@ -67,6 +69,12 @@ func (w *warnings) add(k WarningKind, text string, pairs ...any) {
 	*w = append(*w, warning)
 }
 
+// addOfGroups adds a warning about the figures by class or output tokens.
+func (w *warnings) addOfGroups(k WarningKind, text string, pairs ...any) {
+	w.add(k, text, pairs...)
+	(*w)[len(*w)-1].OfGroups = true
+}
+
 // warnings returns what to beware of in r.
 func (s *Summary) warnings(r *Report) []Warning {
 	var w warnings
@@ -88,11 +96,11 @@ func (s *Summary) warnings(r *Report) []Warning {
 		}
 	}
 	if s.groups.parted {
-		w.add(Approximate, fmt.Sprintf("by output tokens and class: %s are too many to keep; each percentile is within its resolution, at most 0.1 %%, and has no interval", Counted(r.TTFT.Count, "request")),
+		w.addOfGroups(Approximate, fmt.Sprintf("by output tokens and class: %s are too many to keep; each percentile is within its resolution, at most 0.1 %%, and has no interval", Counted(r.TTFT.Count, "request")),
 			"count", r.TTFT.Count)
 	}
 	if n := s.groups.rest(); n > 0 {
-		w.add(ManyClasses, fmt.Sprintf("%s are of classes beyond the first %d, and shown together", Counted(n, "request"), MaxClasses),
+		w.addOfGroups(ManyClasses, fmt.Sprintf("%s are of classes beyond the first %d, and shown together", Counted(n, "request"), MaxClasses),
 			"requests", n, "classes", int64(MaxClasses))
 	}
 	s.unusedLimits(&w, r)
@@ -135,7 +143,7 @@ func fewInGroups(w *warnings, p Percentile, by string, groups []Group) {
 	}
 	if len(parts) > 0 {
 		what := map[string]string{"output": "output tokens", "class": "class"}[by]
-		w.add(FewValues, fmt.Sprintf("by %s, %s rests on few values for %s", what, p, strings.Join(parts, ", ")), pairs...)
+		w.addOfGroups(FewValues, fmt.Sprintf("by %s, %s rests on few values for %s", what, p, strings.Join(parts, ", ")), pairs...)
 	}
 }
 

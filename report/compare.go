@@ -25,11 +25,16 @@ func CompareText(w io.Writer, c *analysis.Comparison) error {
 }
 
 // warningsOf lists the warnings of runs, each once with the runs that it is of.
+// Those about groups are left out, which aren't compared.
 func (p *page) warningsOf(runs []analysis.Run) {
 	var texts []string
 	of := make(map[string][]string) // the names of the runs with a text
 	for _, r := range runs {
-		for _, w := range r.Report.Warnings {
+		for i := range r.Report.Warnings {
+			w := &r.Report.Warnings[i]
+			if w.OfGroups {
+				continue
+			}
 			if of[w.Text] == nil {
 				texts = append(texts, w.Text)
 			}

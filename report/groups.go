@@ -2,12 +2,13 @@ package report
 
 import "servesim/analysis"
 
-// byOutput is the table of latencies by output tokens.
+// byOutput is the table of latencies by output tokens: of those that an answer's
+// length has a part in, which the wait for its first token is not.
 func (p *page) byOutput(r *analysis.Report) {
 	if len(r.ByOutput) == 0 || !r.TTFT.OK {
 		return
 	}
-	p.groups(r, "output tokens", r.ByOutput, []string{"e2e", "ttft", "tpot"})
+	p.groups(r, "output tokens", r.ByOutput, []string{"e2e", "tpot"})
 	p.line("")
 }
 

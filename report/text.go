@@ -12,8 +12,9 @@ import (
 	"servesim/sim/observe"
 )
 
-// Text writes r for people: tables in milliseconds with their definitions,
-// sample counts and warnings. The only errors are those of w.
+// Text writes r for people, in milliseconds: what became of the requests, the
+// latencies and the goodput first, then the tables of parts of the requests,
+// what every figure is defined as, and warnings. The only errors are those of w.
 func Text(w io.Writer, r *analysis.Report) error {
 	var p page
 	p.origin(&r.Header)
@@ -22,11 +23,12 @@ func Text(w io.Writer, r *analysis.Report) error {
 	}
 	p.overview(r)
 	p.latencies(r)
-	p.byOutput(r)
-	p.byClass(r)
 	p.goodput(r.Goodput)
 	p.verdicts(r.Verdicts)
+	p.byClass(r)
+	p.byOutput(r)
 	p.engine(r)
+	p.definitions(r)
 	p.warnings(r.Warnings, false)
 	return p.to(w)
 }
@@ -128,7 +130,7 @@ func (p *page) throughput(r *analysis.Report) {
 	}
 }
 
-// latencies is the table of distributions and its definitions.
+// latencies is the table of distributions, and that of their intervals.
 func (p *page) latencies(r *analysis.Report) {
 	metrics := r.Metrics()
 	t := table{left: 1}
@@ -144,6 +146,11 @@ func (p *page) latencies(r *analysis.Report) {
 	t.write(p)
 	p.line("")
 	p.intervals(metrics)
+}
+
+// definitions says what the figures of latencies and throughput are.
+func (p *page) definitions(r *analysis.Report) {
+	metrics := r.Metrics()
 	for _, m := range metrics {
 		p.item(m.Name, "%s", m.Definition)
 	}
