@@ -47,7 +47,8 @@ func (x *extrapolation) share() float64 {
 // asks: who samples is left out.
 func stepWork(r *observe.StepRun) gpu.Work {
 	w := gpu.Work{DecodeSeqs: int64(r.Decodes), DecodeKV: r.DecodeKV}
-	for _, c := range r.Chunks {
+	for i := range r.Chunks {
+		c := &r.Chunks[i]
 		w.AddChunk(int64(c.Start), int64(c.Tokens), false)
 	}
 	return w

@@ -7,11 +7,11 @@ import "fmt"
 // mean context, or prompt tokens that attend to more keys on average than those
 // of the longest measured prompt.
 func (t *StepTime) Extrapolated(w Work) bool {
-	r := t.limits
+	r := &t.limits
 	return w.PrefillTokens+w.DecodeSeqs > r.StepTokensMax ||
 		w.DecodeSeqs > r.DecodeSeqsMax ||
 		w.DecodeKV/max(1, w.DecodeSeqs) > r.ContextTokensMax ||
-		w.PrefillPairs/max(1, w.PrefillTokens) > (r.PromptTokensMax+1)/2
+		w.PrefillPairs > 0 && w.PrefillPairs/max(1, w.PrefillTokens) > (r.PromptTokensMax+1)/2
 }
 
 // Caveats returns what a reader of the times should know of this setup, in
