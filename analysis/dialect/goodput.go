@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"servesim/analysis"
+	"servesim/analysis/transcript"
 	"servesim/sim/observe"
 )
 
@@ -154,9 +155,9 @@ type zipped struct {
 	has, met uint16
 }
 
-// take takes in a call.
-func (g *grader) take(v *view) {
-	if len(g.l.keys) == 0 || g.g.Rule == Marginal || v.call.Outcome != observe.Completed {
+// take takes in a call of a source that knows facts f.
+func (g *grader) take(v *view, f transcript.Facts) {
+	if len(g.l.keys) == 0 || g.g.Rule == Marginal || !v.answered(g.g.Of, f) {
 		return
 	}
 	z, good := zipped{id: v.call.ID}, true

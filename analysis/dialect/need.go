@@ -42,8 +42,10 @@ func (c Count) known(f transcript.Facts) bool {
 // need says what a source must know for r and doesn't; "" if it knows enough.
 func (r *Rate) need(f transcript.Facts) string {
 	switch {
-	case !f.Clock:
+	case !r.Window.known(f), !f.Clock && (r.Amount == PeakChunks || r.Amount == PeakCalls):
 		return "needs when calls were sent, which the source doesn't have"
+	case r.Amount == PeakCalls && !f.First, r.Amount == PeakChunks && !f.Gaps:
+		return "needs the instant of each chunk, which the source doesn't have"
 	case (r.Window == LastIssued || r.Window == Issuing) && !f.Schedule:
 		return "needs when each call was scheduled; the source knows only when it was sent"
 	case (r.Amount == OutputTokens || r.Amount == AllTokens) && !r.Count.known(f):
@@ -55,6 +57,9 @@ func (r *Rate) need(f transcript.Facts) string {
 	}
 	return ""
 }
+
+// known tells whether a source with f tells how long w is.
+func (w Window) known(f transcript.Facts) bool { return f.Clock || w == Wall && f.Wall > 0 }
 
 // need says what a source must know for g with the limits l and doesn't.
 func (g *Goodput) need(l limits, f transcript.Facts) string {

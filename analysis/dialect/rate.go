@@ -56,6 +56,10 @@ const (
 	Latency
 	// PerUser is the inverse of a percentile of the dialect's TPOT.
 	PerUser
+	// PeakChunks is the most chunks with choices in one second, PeakCalls the most
+	// calls at once.
+	PeakChunks
+	PeakCalls
 )
 
 // Whose is the calls that a rate of requests counts.
@@ -71,6 +75,8 @@ const (
 	// window; EveryLessOne is one fewer than all.
 	CompletedLessOne
 	EveryLessOne
+	// Chunked are the calls that completed with a chunk with choices.
+	Chunked
 )
 
 // Rate is a number per time, of a whole run.
@@ -175,10 +181,12 @@ type totals struct {
 	prompt           int64
 	promptUnknown    int64
 	chunks, chunked  int64 // chunks with text of completed calls, and their tokens
+	unchunked        int64 // completed calls without a chunk with choices
+	unchunkedPrompt  int64 // and the tokens of their prompts
 }
 
-// take takes in a call.
-func (t *totals) take(v *view) {
+// take takes in a call of a source that knows facts f.
+func (t *totals) take(v *view, f transcript.Facts) {
 	t.calls++
 	if v.call.Outcome != observe.Completed {
 		return
@@ -188,6 +196,10 @@ func (t *totals) take(v *view) {
 		t.prompt += int64(v.call.Prompt)
 	} else {
 		t.promptUnknown++
+	}
+	if !v.answered(Chunked, f) {
+		t.unchunked++
+		t.unchunkedPrompt += int64(max(v.call.Prompt, 0))
 	}
 	t.chunks += v.texts
 	if v.call.Output > 0 {
@@ -204,8 +216,18 @@ func (t *totals) of(w Whose) int64 {
 		return max(t.completed-1, 0)
 	case EveryLessOne:
 		return max(t.calls-1, 0)
+	case Chunked:
+		return t.completed - t.unchunked
 	}
 	return t.completed
+}
+
+// prompts returns the prompt tokens of the calls that are counted by w.
+func (t *totals) prompts(w Whose) int64 {
+	if w == Chunked {
+		return t.prompt - t.unchunkedPrompt
+	}
+	return t.prompt
 }
 
 // per returns n divided by span in seconds, NaN if there is no span.

@@ -177,11 +177,14 @@ func (s *Sink) rate(d *Dialect, r *Rate) RateValue {
 	if r.Amount == PerUser {
 		return s.perUser(d, r)
 	}
+	if r.Amount == PeakChunks || r.Amount == PeakCalls {
+		return s.peak(r)
+	}
 	v := RateValue{Rate: r, Need: r.need(s.o.Facts)}
 	if v.Need != "" {
 		return v
 	}
-	v.Span = s.times.span(r.Window)
+	v.Span = s.span(r.Window)
 	out := s.tally(r.Count)
 	switch r.Amount {
 	case Requests:
@@ -189,9 +192,9 @@ func (s *Sink) rate(d *Dialect, r *Rate) RateValue {
 	case OutputTokens:
 		v.Amount, v.Unknown = float64(out.tokens), out.unknown
 	case PromptTokens:
-		v.Amount, v.Unknown = float64(s.totals.prompt), s.totals.promptUnknown
+		v.Amount, v.Unknown = float64(s.totals.prompts(r.Whose)), s.totals.promptUnknown
 	case AllTokens:
-		v.Amount, v.Unknown = float64(s.totals.prompt+out.tokens), max(out.unknown, s.totals.promptUnknown)
+		v.Amount, v.Unknown = float64(s.totals.prompts(r.Whose)+out.tokens), max(out.unknown, s.totals.promptUnknown)
 	case Latency:
 		if i := slices.IndexFunc(d.Metrics, func(m Metric) bool { return m.Name == E2E }); i >= 0 {
 			v.Amount = s.measure(d.Metrics[i].Measure).moments.total() / float64(sim.Second)
@@ -206,6 +209,15 @@ func (s *Sink) rate(d *Dialect, r *Rate) RateValue {
 		v.Value *= 60
 	}
 	return v
+}
+
+// span returns the length of w: what the source says of the whole run, or else what
+// its calls tell.
+func (s *Sink) span(w Window) sim.Duration {
+	if w == Wall && s.o.Facts.Wall > 0 {
+		return s.o.Facts.Wall
+	}
+	return s.times.span(w)
 }
 
 // perUser is 1 over a percentile of d's TPOT.
@@ -230,7 +242,7 @@ func (s *Sink) grade(d *Dialect, g *grader) *Grade {
 	case len(l.keys) == 0:
 		r.Need = "has a key for none of the limits"
 		return r
-	case r.Need == "" && !s.o.Facts.Clock && g.g.Prints == PrintsRate:
+	case r.Need == "" && !g.g.Window.known(s.o.Facts) && g.g.Prints == PrintsRate:
 		r.Need = "needs when calls were sent, which the source doesn't have"
 	case g.zipFull:
 		r.Need = "needs the place of each call in lists, which are kept of " + analysis.Grouped(maxZipped) + " calls at most"
@@ -243,7 +255,7 @@ func (s *Sink) grade(d *Dialect, g *grader) *Grade {
 		s.verdicts(d, l, r)
 		return r
 	}
-	r.Good, r.Of, r.Span = g.good, s.totals.of(g.g.Of), s.times.span(g.g.Window)
+	r.Good, r.Of, r.Span = g.good, s.totals.of(g.g.Of), s.span(g.g.Window)
 	if g.g.Rule == Zipped {
 		r.Good = g.zipUp()
 	}
@@ -252,7 +264,7 @@ func (s *Sink) grade(d *Dialect, g *grader) *Grade {
 		return r
 	}
 	r.PerSecond, r.TokensPerSecond = math.NaN(), math.NaN()
-	if s.o.Facts.Clock {
+	if g.g.Window.known(s.o.Facts) {
 		r.PerSecond, r.TokensPerSecond = per(float64(r.Good), r.Span), per(float64(g.tokens), r.Span)
 	}
 	return r

@@ -24,7 +24,7 @@ type Options struct {
 
 // Sink computes the figures of dialects from calls. The order of the calls does
 // not matter. Its memory does not grow beyond some 8 MB for each measure that no
-// other dialect has in common, 25 MB for each of pauses, and 16 MB for zipped goodput.
+// other dialect has in common, 25 MB for each of pauses, 16 MB for zipped goodput and 32 MB for peaks.
 type Sink struct {
 	o       Options
 	ds      []*Dialect
@@ -34,6 +34,7 @@ type Sink struct {
 	times   times
 	totals  totals
 	leads   leads
+	peaks   *peaks // nil if no dialect asks for them
 	room    pauses
 }
 
@@ -52,6 +53,9 @@ func New(ds []*Dialect, o Options) *Sink {
 			s.tally(d.Rates[i].Count)
 		}
 		s.graders = append(s.graders, s.grader(d))
+		if d.peaked() && s.peaks == nil {
+			s.peaks = &peaks{}
+		}
 	}
 	return s
 }
@@ -97,7 +101,10 @@ func (s *Sink) Call(c *transcript.Call) error {
 	}
 	v := see(c, &s.room)
 	s.times.take(&v)
-	s.totals.take(&v)
+	s.totals.take(&v, s.o.Facts)
+	if s.peaks != nil {
+		s.peaks.take(&v)
+	}
 	s.leads.take(&v)
 	if c.Outcome == observe.Completed {
 		for _, t := range s.tallies {
@@ -111,7 +118,7 @@ func (s *Sink) Call(c *transcript.Call) error {
 	}
 	for _, g := range s.graders {
 		if g != nil {
-			g.take(&v)
+			g.take(&v, s.o.Facts)
 		}
 	}
 	return nil

@@ -44,6 +44,13 @@ func servesim() *Dialect {
 // lib/endpoint_request_func.py.
 func vllm() *Dialect {
 	r := roles{start: Sent, first: FirstChoice, last: LastChoice, end: LastChoice, among: Choices}
+	chunked := func(key, label string, a Amount) Rate {
+		x := r.rate(key, label, a, Wall)
+		x.Whose = Chunked
+		return x
+	}
+	together := chunked("max_concurrent_requests", "Peak concurrent requests", PeakCalls)
+	together.Unit = AtOnce
 	return &Dialect{
 		Name: "vllm", Tool: "vllm bench serve", Version: "main of August 2026, 009e6d4a",
 		Metrics: []Metric{
@@ -53,13 +60,15 @@ func vllm() *Dialect {
 			{Key: "e2el", Label: "E2EL (ms)", Name: E2E, Unit: Milliseconds, Measure: r.whole()},
 		},
 		Rates: []Rate{
-			r.rate("request_throughput", "Request throughput (req/s)", Requests, Wall),
-			r.rate("output_throughput", "Output token throughput (tok/s)", OutputTokens, Wall),
-			r.rate("total_token_throughput", "Total token throughput (tok/s)", AllTokens, Wall),
+			chunked("request_throughput", "Request throughput (req/s)", Requests),
+			chunked("output_throughput", "Output token throughput (tok/s)", OutputTokens),
+			chunked("total_token_throughput", "Total token throughput (tok/s)", AllTokens),
+			chunked("max_output_tokens_per_s", "Peak output token throughput (tok/s)", PeakChunks),
+			together,
 		},
 		Percentiles: "50,99", Empty: ZeroEmpty,
 		Goodput: Goodput{
-			Rule: Joint, AbsentGood: true, Of: Completed, Window: Wall,
+			Rule: Joint, AbsentGood: true, Of: Chunked, Window: Wall,
 			Form: "--goodput %s", Sep: " ", Prints: PrintsRate,
 			Keys: []GoodKey{
 				{Objective: analysis.TTFT, Form: "ttft:%s", Unit: Milliseconds, Measure: r.wait()},
@@ -68,8 +77,8 @@ func vllm() *Dialect {
 			},
 			Note: "answers of one token pass tpot; failed calls aren't looked at",
 		},
-		Failures: "not in latencies; in the window",
-		Notes:    []string{"a first chunk without text, such as a role, ends TTFT", "e2el is printed only if asked for"},
+		Failures: "not in latencies; in the window; a call that ends without a chunk is one",
+		Notes:    []string{"a first chunk without text, such as a role, ends TTFT", "e2el is printed only if asked for", "the peak of output tokens counts chunks, whatever they carry"},
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *Rate) Definition() string {
 	var what string
 	switch r.Amount {
 	case Requests:
-		what = [...]string{"completed calls", "all calls", "completed calls - 1", "all calls - 1"}[r.Whose]
+		what = [...]string{"completed calls", "all calls", "completed calls - 1", "all calls - 1", "calls completed with a chunk"}[r.Whose]
 	case OutputTokens:
 		what = bracketed(r.Count.tokens()) + " of completed calls"
 	case PromptTokens:
@@ -127,6 +127,10 @@ func (r *Rate) Definition() string {
 		what = "sum of E2E"
 	case PerUser:
 		return "1 / " + r.Of.String() + " of TPOT"
+	case PeakChunks:
+		return "most chunks in a second, counted from the first send of a call completed with a chunk"
+	case PeakCalls:
+		return "most calls completed with a chunk at once, from send to last chunk"
 	}
 	s := what + " / " + r.Window.String()
 	if r.Unit == PerMinute {

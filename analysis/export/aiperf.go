@@ -51,6 +51,9 @@ type aiperfMetadata struct {
 	BenchmarkPhase   string  `json:"benchmark_phase"`
 	WasCancelled     bool    `json:"was_cancelled"`
 	CancellationTime *nanos  `json:"cancellation_time_ns"`
+	// ServesimStartPs is what request_start_ns leaves out below a nanosecond, in
+	// files that servesim wrote.
+	ServesimStartPs count `json:"servesim_start_ps"`
 }
 
 // aiperfMetric is a value with its unit, or a list of values.
@@ -159,6 +162,11 @@ func (v *aiperfRecord) emit(p *pass) {
 		p.fault("metadata.credit_issued_ns", "an instant after the call was sent", "one at or before request_start_ns", "two clocks are mixed")
 		return
 	}
+	if m.ServesimStartPs > 999 {
+		p.fault("metadata.servesim_start_ps", fmt.Sprintf("%d ps", m.ServesimStartPs), "from 0 to 999 ps, what is below a nanosecond", "")
+		return
+	}
+	f.at.Ps += int64(m.ServesimStartPs)
 	if v.answered() {
 		if !v.answer(p, f) {
 			return

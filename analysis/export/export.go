@@ -36,6 +36,8 @@ type Run struct {
 	// Label tells it from the others of its file, as the tool describes it; empty
 	// if the file says nothing.
 	Label string
+	// Model is the name of the model, empty if the file doesn't tell it.
+	Model string
 	// Facts says what the file knows of all its calls.
 	Facts transcript.Facts
 	// Calls is the number of calls, Completed that of those that got their answer.

@@ -2,7 +2,6 @@ package export
 
 import (
 	"math"
-	"strconv"
 
 	"servesim/internal/exact"
 	"servesim/sim"
@@ -19,11 +18,6 @@ func (s *span) ReadNumber(text []byte) (want string) {
 		return "a time in s, from 0 to 106 days"
 	}
 	return ""
-}
-
-// MarshalJSON implements json.Marshaler, exactly.
-func (s span) MarshalJSON() ([]byte, error) {
-	return exact.FromDuration(sim.Duration(s)).Append(nil), nil
 }
 
 // durationOf reads a number of units of u.
@@ -48,9 +42,6 @@ func (s *stamp) ReadNumber(text []byte) (want string) {
 	return ""
 }
 
-// MarshalJSON implements json.Marshaler, exactly.
-func (s stamp) MarshalJSON() ([]byte, error) { return exact.Instant(s).Append(nil), nil }
-
 // nanos is an instant in ns on a clock of the tool's.
 type nanos exact.Instant
 
@@ -63,11 +54,6 @@ func (s *nanos) ReadNumber(text []byte) (want string) {
 		return "an instant in ns, a number from 0 to 9e18"
 	}
 	return ""
-}
-
-// MarshalJSON implements json.Marshaler: whole nanoseconds, rounded down.
-func (s nanos) MarshalJSON() ([]byte, error) {
-	return strconv.AppendInt(nil, s.Sec*1e9+s.Ps/1000, 10), nil
 }
 
 // count is a number of tokens or requests.

@@ -67,8 +67,10 @@ func TestEveryFormatHasTheSameCall(t *testing.T) {
 	all := transcript.Facts{Clock: true, Schedule: true, First: true, Gaps: true, Prompts: true, Outputs: true, Failures: true, Cached: true}
 	without := func(edit func(*transcript.Facts)) transcript.Facts { f := all; edit(&f); return f }
 	facts := map[string]transcript.Facts{
-		"vllm":           without(func(f *transcript.Facts) { f.Cached = false }),
-		"sglang":         without(func(f *transcript.Facts) { f.Clock, f.Schedule, f.Cached = false, false, false }),
+		"vllm": without(func(f *transcript.Facts) { f.Cached, f.Wall = false, 3500*sim.Millisecond }),
+		"sglang": without(func(f *transcript.Facts) {
+			f.Clock, f.Schedule, f.Cached, f.Wall = false, false, false, 3500*sim.Millisecond
+		}),
 		"genai-perf":     without(func(f *transcript.Facts) { f.Schedule, f.Cached = false, false }),
 		"aiperf":         without(func(f *transcript.Facts) { f.Schedule, f.Cached = false, false }),
 		"llmperf":        {First: true, Prompts: true, Outputs: true},

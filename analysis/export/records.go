@@ -33,7 +33,7 @@ func readRecords(p *pass, text *infile.Text) {
 		return
 	}
 	h := in.Header()
-	run := &Run{Label: fmt.Sprintf("%s on %s, %s", h.Model, h.Profile, h.Policy)}
+	run := &Run{Label: fmt.Sprintf("%s on %s, %s", h.Model, h.Profile, h.Policy), Model: h.Model}
 	run.Facts = transcript.Facts{Clock: true, Schedule: true, Failures: true}
 	calls := &recorded{p: p, gaps: true}
 	how, err := transcript.Recorded(h.Streaming)

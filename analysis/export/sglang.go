@@ -109,6 +109,9 @@ func (v *sglangResult) emit(p *pass) {
 		run.Label += fmt.Sprintf(", max_concurrency %d", *v.MaxConcurrency)
 	}
 	run.Facts.Failures = true
+	if v.Duration != nil {
+		run.Facts.Wall = sim.Duration(*v.Duration)
+	}
 	run.Notes = []string{"SGLang writes neither when calls were sent nor when their streams ended: a call is over with its last chunk"}
 	if v.native() {
 		run.Notes = append(run.Notes, "this backend's itls are those between tokens: a gap between chunks is spread evenly over the tokens of the later one")

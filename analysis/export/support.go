@@ -28,20 +28,24 @@ func (r *Run) Support() []Support {
 	if f.First {
 		token = outputs
 	}
-	if f.Clock {
+	timed := f.Clock || f.Wall > 0 // from the calls, or by what the file says of the run
+	if timed {
 		rate = outputs
 	}
-	replay := rate
-	if f.Clock && !f.Prompts {
+	replay := clock
+	switch {
+	case f.Clock && !f.Prompts:
 		replay = prompts
+	case f.Clock:
+		replay = outputs
 	}
 	return []Support{
 		{"E2E", unless(r.Completed > 0, "no call was answered")},
 		{"TTFT", unless(f.First, first)},
 		{"TPOT, a call's mean ITL", unless(f.First && f.Outputs, token)},
 		{"ITL of every gap, worst gaps", unless(f.Gaps, gaps)},
-		{"requests/s", unless(f.Clock, clock)},
-		{"tokens/s", unless(f.Clock && f.Outputs, rate)},
+		{"requests/s", unless(timed, clock)},
+		{"tokens/s", unless(timed && f.Outputs, rate)},
 		{"time between schedule and send", unless(f.Schedule, "when the load's schedule wanted calls sent is not in the file")},
 		{"failed calls", unless(f.Failures, "the tool doesn't write all of them")},
 		{"hits of a prefix cache", unless(f.Cached, of(m.cached, "the number of cached tokens is"))},

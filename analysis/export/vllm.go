@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -82,14 +81,6 @@ func (q *rate) ReadJSON(r *jsonread.Reader) {
 	}
 }
 
-// MarshalJSON implements json.Marshaler.
-func (q rate) MarshalJSON() ([]byte, error) {
-	if q == "inf" || q == "trace" {
-		return json.Marshal(string(q))
-	}
-	return []byte(q), nil
-}
-
 func readVLLM(p *pass) {
 	plan := jsonread.NewPlan[vllmResult]()
 	for p.in.Next() {
@@ -157,8 +148,11 @@ func (v *vllmResult) latency(p *pass, i int) {
 
 // emit hands on the calls of v.
 func (v *vllmResult) emit(p *pass) {
-	run := &Run{Label: v.label()}
+	run := &Run{Label: v.label(), Model: v.ModelID}
 	run.Facts = transcript.Facts{Clock: v.StartTimes != nil, Schedule: v.StartTimes != nil && v.QueueTimes != nil, Failures: true}
+	if v.Duration != nil {
+		run.Facts.Wall = sim.Duration(*v.Duration)
+	}
 	if !run.Facts.Clock {
 		run.Notes = append(run.Notes, "the file has no start_times, which vLLM writes since January 2026: when calls were sent isn't known")
 	}

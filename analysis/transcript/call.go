@@ -95,6 +95,9 @@ type Facts struct {
 	Failures bool
 	// Cached tells that hits of a prefix cache are known.
 	Cached bool
+	// Wall is how long the source says that the run took, from its first schedule
+	// to the end of its last call; 0 if it doesn't, and the calls tell.
+	Wall sim.Duration
 }
 
 // Sink takes the calls of a run. It must not keep or change what it is given.

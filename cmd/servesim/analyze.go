@@ -25,6 +25,7 @@ type analyzeOptions struct {
 	percentiles string
 	goodput     string
 	json        bool
+	export      exportFlag
 }
 
 // newAnalyze returns the verb analyze, which calls run, or runAnalyze if that is
@@ -45,12 +46,16 @@ A file is told by its content; gzip and zstd are unwrapped, "-" is stdin. The fi
 are those of the tool that wrote the file beside servesim's own; --dialect prints
 what other tools would have said of the same calls. What a file can't tell is said
 and left out, never made up. The same files are traces for servesim run --trace, if
-they say when calls were sent.`,
+they say when calls were sent. --export writes a run as the files of another tool.`,
 		Example: `  servesim analyze result.json
+  servesim analyze profile_export.jsonl --export vllm=result.json
   servesim analyze profile_export.jsonl --dialect all --goodput "ttft:500 tpot:15"`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.paths = args
+			if err := o.export.check(cmd, nil); err != nil {
+				return err
+			}
 			return run(cmd.Context(), o)
 		},
 	}
@@ -59,6 +64,7 @@ they say when calls were sent.`,
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
 	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, tpot p99 <= 15ms\"")
 	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
+	o.export.bind(cmd)
 	return cmd
 }
 
@@ -84,6 +90,10 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	if err != nil {
 		return err
 	}
+	defer o.export.abort()
+	if n := len(o.paths); n > 1 && len(o.export.wanted) > 0 {
+		return usagef("--export %s: writes one run, and there are %d files; give one", o.export.wanted[0].text, n)
+	}
 	var runs []report.Export
 	var faults []error
 	for _, path := range o.paths {
@@ -95,6 +105,9 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	}
 	if len(faults) > 0 {
 		return errors.Join(faults...)
+	}
+	if err := o.export.commit(); err != nil {
+		return err
 	}
 	if o.json {
 		return report.ExportsJSON(o.env.stdout, runs)
@@ -136,12 +149,15 @@ func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.O
 	if err != nil {
 		return nil, usagef("--dialect: %w", err)
 	}
+	if err := o.publish(src, f, how); err != nil {
+		return nil, err
+	}
 	var sinks []*dialect.Sink
 	err = f.Replay(func(r *export.Run) (transcript.Sink, error) {
 		how := how
 		how.Facts = r.Facts
 		sinks = append(sinks, dialect.New(ds, how))
-		return sinks[len(sinks)-1], nil
+		return append(o.export.calls(), sinks[len(sinks)-1]), nil
 	})
 	if err != nil {
 		return nil, o.faultOf(err)

@@ -7,7 +7,6 @@ import (
 	"servesim/analysis/dialect"
 	"servesim/analysis/transcript"
 	"servesim/report"
-	"servesim/scenario"
 
 	"github.com/spf13/pflag"
 )
@@ -17,15 +16,6 @@ import (
 type dialectFlag struct {
 	list string
 	sink *dialect.Sink // nil without the flag
-	cut  analysis.Cut  // of the run's warm-up
-}
-
-// Call implements transcript.Sink: tools measure what comes after the warm-up.
-func (f *dialectFlag) Call(c *transcript.Call) error {
-	if f.cut.Leaves(c.ID, c.Scheduled) {
-		return nil
-	}
-	return f.sink.Call(c)
 }
 
 // bind adds the flag to a command.
@@ -48,15 +38,6 @@ func (f *dialectFlag) begin(facts transcript.Facts, ps []analysis.Percentile, sl
 	}
 	f.sink = dialect.New(ds, dialect.Options{Facts: facts, Percentiles: ps, Goodput: slo.Goodput, Run: slo.Run})
 	return nil
-}
-
-// transcriber returns a sink of a run's records that f's dialects are computed
-// from, nil without the flag.
-func (f *dialectFlag) transcriber(p *scenario.Plan) (*transcript.Transcriber, error) {
-	if f.sink == nil {
-		return nil, nil
-	}
-	return transcript.NewTranscriber(f, p.Streaming())
 }
 
 // text writes what the dialects say, after what stands before it.

@@ -103,7 +103,7 @@ func (f *scenarioFlags) command(cmd *cobra.Command, args []string) string {
 			words = append(words, "--"+name, flags.Lookup(name).Value.String())
 		}
 	}
-	for _, name := range []string{"set", "vary"} {
+	for _, name := range []string{"set", "vary", "export"} {
 		list, _ := flags.GetStringArray(name) // none of a flag that cmd doesn't have
 		for _, v := range list {
 			words = append(words, "--"+name, v)

@@ -40,6 +40,7 @@ func listings() []listing {
 		{"presets", listPresets},
 		{"formats", scenario.TraceFormats},
 		{"dialects", listDialects},
+		{"exports", listExports},
 		{"keys", scenario.ListKeys},
 		{"columns", listColumns},
 	}

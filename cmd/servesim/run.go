@@ -30,6 +30,7 @@ type runOptions struct {
 	// replications is the number of runs, 0 for one that is printed whole.
 	replications int
 	dialect      dialectFlag
+	export       exportFlag
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -69,6 +70,9 @@ prints what each would have said.`,
 			if err := o.useless(cmd); err != nil {
 				return err
 			}
+			if err := o.export.check(cmd, map[string]string{o.records: "--records"}); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("replications") {
 				if err := checkReplications(o.replications); err != nil {
 					return err
@@ -88,6 +92,7 @@ prints what each would have said.`,
 	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
 	f.IntVar(&o.replications, "replications", 0, "simulate `N` times, under the scenario's seed and those after it, and print each figure of all with its interval")
 	o.dialect.bind(f)
+	o.export.bind(cmd)
 	return cmd
 }
 
@@ -95,12 +100,12 @@ prints what each would have said.`,
 // which makes none.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "output-edges", "dialect", "blame"} {
+	for _, name := range []string{"records", "export", "output-edges", "dialect", "blame"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "output", "records", "blame", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "output", "records", "export", "blame", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -132,6 +137,10 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	if err := o.dialect.begin(transcript.Everything(), asked.Percentiles, p.SLO); err != nil {
+		return err
+	}
+	defer o.export.abort()
+	if err := o.export.open(published(p, asked.Percentiles)); err != nil {
 		return err
 	}
 	r, err := o.simulate(ctx, p, asked)
@@ -168,19 +177,47 @@ func (o *runOptions) write(r *scenario.Result) error {
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
 	asked.Sinks = append(asked.Sinks, o.why.begin()...)
-	calls, err := o.dialect.transcriber(p)
+	asked.Sinks = append(asked.Sinks, o.export.records()...)
+	to := o.export.calls()
+	if o.dialect.sink != nil {
+		to = append(to, o.dialect.sink)
+	}
+	if len(to) == 0 {
+		r, err := o.record(ctx, p, asked)
+		if err != nil {
+			return nil, err
+		}
+		return r, o.export.commit()
+	}
+	cut := new(analysis.Cut)
+	calls, err := transcript.NewTranscriber(measuredCalls{to, cut}, p.Streaming())
 	if err != nil {
 		return nil, err
 	}
-	if calls == nil {
-		return o.record(ctx, p, asked)
-	}
-	asked.Sinks, asked.Cut = append(asked.Sinks, calls), &o.dialect.cut
+	asked.Sinks, asked.Cut = append(asked.Sinks, calls), cut
 	r, err := o.record(ctx, p, asked)
 	if err != nil {
 		return nil, err
 	}
-	return r, calls.Close()
+	if err := calls.Close(); err != nil {
+		return nil, err
+	}
+	return r, o.export.commit()
+}
+
+// measuredCalls hands on the calls that come after a run's warm-up: those that tools
+// measure.
+type measuredCalls struct {
+	to  transcript.Tee
+	cut *analysis.Cut
+}
+
+// Call implements transcript.Sink.
+func (m measuredCalls) Call(c *transcript.Call) error {
+	if m.cut.Leaves(c.ID, c.Scheduled) {
+		return nil
+	}
+	return m.to.Call(c)
 }
 
 // record runs p and writes its records if they were asked for.

@@ -34,6 +34,7 @@ func may() map[string][]string {
 		"analysis/blame":      {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
+		"analysis/publish":    {"analysis", "analysis/dialect", "analysis/transcript", "sim", "sim/observe", "internal/exact"},
 		"analysis/tail":       {"analysis", "sim", "sim/observe", "internal/portable"},
 		"report":              {"analysis", "analysis/tail", "analysis/blame", "analysis/dialect", "analysis/export", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/export", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
@@ -56,7 +57,7 @@ func libraries() map[string][]string {
 	return map[string][]string{
 		"github.com/BurntSushi/toml":           {"internal/strict"},
 		"github.com/klauspost/compress":        {"internal/infile", "sim/observe", "cmd/servesim"},
-		"github.com/parquet-go/parquet-go":     {"sweep"},
+		"github.com/parquet-go/parquet-go":     {"sweep", "analysis/publish"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},
 		"github.com/spf13/pflag":               {"cmd/servesim"},

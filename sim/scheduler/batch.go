@@ -69,7 +69,7 @@ type batch struct {
 }
 
 func newBatch(c Config) batch {
-	b := batch{Config: c, pool: kv.NewPool(c.usable(), int64(c.BlockSize))}
+	b := batch{Config: c, pool: kv.NewPool(c.UsableBlocks(), int64(c.BlockSize))}
 	b.queue, b.running = emptyList(), emptyList()
 	b.group.init(c.BlockSize)
 	return b

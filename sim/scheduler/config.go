@@ -94,8 +94,9 @@ type Config struct {
 	AllowLivelock bool
 }
 
-// usable returns the number of blocks that sequences can hold.
-func (c *Config) usable() int64 {
+// UsableBlocks returns the number of KV blocks that sequences can hold: vLLM V1
+// keeps one as the null block.
+func (c *Config) UsableBlocks() int64 {
 	if c.Policy == VLLMV1 {
 		return c.NumGPUBlocks - 1
 	}
@@ -143,7 +144,7 @@ func (c *Config) Check() error {
 	if c.BlockSize > maxBlockSize {
 		fault("block_size: found %d; it must be at most %d", c.BlockSize, maxBlockSize)
 	}
-	if c.usable() < 1 {
+	if c.UsableBlocks() < 1 {
 		fault("num_gpu_blocks: found %d; vllm-v1 needs at least 2, of which one is the null block, others 1", c.NumGPUBlocks)
 	}
 	if c.NumGPUBlocks > math.MaxInt32 {
