@@ -68,6 +68,7 @@ func verbs(e env) []*cobra.Command {
 		newExplain(e, nil),
 		newSweep(e, nil),
 		newGate(e, nil),
+		newCapacity(e, nil),
 		newAnalyze(e, nil),
 		newTail(e, nil),
 		newConform(e, nil),

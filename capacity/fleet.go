@@ -1,0 +1,255 @@
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/scenario"
+)
+
+// FleetOptions say which deployments may serve a rate.
+type FleetOptions struct {
+	// Rate is in requests/s; 0 is that of the scenario, a trace being replayed as
+	// it is.
+	Rate float64
+	// GPUs are profiles and TPs numbers of GPUs that share each layer; of an empty
+	// list the scenario's own.
+	GPUs []string
+	TPs  []int64
+	// Spare is the number of replicas that may be lost while the limits still hold.
+	Spare int64
+}
+
+// maxReplicas is the most replicas of a deployment.
+const maxReplicas = 1024
+
+// Fleet says what it takes to serve a rate.
+type Fleet struct {
+	// Plan is that of the scenario as it is given.
+	Plan *scenario.Plan
+	SLO  analysis.SLO
+	// Rate is in requests/s.
+	Rate  float64
+	Spare int64
+	// Choices are the deployments, the cheapest first, those without a price after
+	// them by their GPUs, those that can't do it last.
+	Choices []Choice
+	// Trials and Requests are the number of pools that were simulated, and that of
+	// their requests.
+	Trials   int
+	Requests int64
+}
+
+// Choice is a deployment.
+type Choice struct {
+	GPU string
+	TP  int64
+	// Replicas is the fewest at which every limit is kept beyond doubt, and the
+	// spare ones beside them. It is 0 if there is none, and Reason says why.
+	Replicas, GPUs int64
+	Reason         string
+	// At is the trial without the spare replicas, Whole the one with them, the same
+	// if there are none, and Less that with one replica less than At; nil if At has one.
+	At, Whole, Less *Trial
+	// Cost is that of Whole.
+	Cost Cost
+}
+
+// Fewest returns the fewest GPUs that serve a rate within the limits of the
+// scenario of src, for each kind of deployment that f allows. Pools are simulated
+// as they are; no capacity is multiplied. The error is a scenario.UsageError if
+// what is given is at fault, or no deployment does it.
+func Fewest(ctx context.Context, src scenario.Source, o Options, f FleetOptions) (*Fleet, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if f.Rate != 0 && !(f.Rate > 0 && f.Rate <= 1e6) {
+		return nil, usagef("rate: found %g; must be more than 0 and at most 1,000,000 requests/s", f.Rate)
+	}
+	if f.Spare < 0 || f.Spare > 100 {
+		return nil, usagef("spare: found %d; must be from 0 to 100 replicas", f.Spare)
+	}
+	if src.Shelf == nil {
+		src.Shelf = &scenario.Shelf{}
+	}
+	out := &Fleet{Spare: f.Spare}
+	for _, s := range f.deployments() {
+		c, err := out.choice(ctx, src, s, &o, &f)
+		if err != nil {
+			return nil, err
+		}
+		out.Choices = append(out.Choices, c)
+	}
+	slices.SortStableFunc(out.Choices, func(a, b Choice) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.GPUs, b.GPUs))
+	})
+	if out.Choices[0].Replicas == 0 {
+		return nil, out.impossible()
+	}
+	return out, nil
+}
+
+// rank orders choices by price, +Inf being one that can't do it.
+func rank(c *Choice) float64 {
+	switch {
+	case c.Replicas == 0:
+		return math.Inf(1)
+	case math.IsNaN(c.Cost.USDPerHour):
+		return math.MaxFloat64
+	}
+	return c.Cost.USDPerHour
+}
+
+// impossible returns the error that no choice serves the rate.
+func (f *Fleet) impossible() error {
+	var faults []error
+	for _, c := range f.Choices {
+		faults = append(faults, errors.New(c.name()+c.Reason))
+	}
+	return &scenario.UsageError{Err: errors.Join(faults...)}
+}
+
+// name names what differs between choices, behind it a colon, if anything does.
+func (c *Choice) name() string {
+	if c.GPU == "" && c.TP == 0 {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s TP%d", c.GPU, c.TP)) + ": "
+}
+
+// deployments returns the settings of each.
+func (f *FleetOptions) deployments() []map[string]any {
+	list := []map[string]any{{}}
+	cross := func(key string, values []any) {
+		if len(values) == 0 {
+			return
+		}
+		var more []map[string]any
+		for _, s := range list {
+			for _, v := range values {
+				one := map[string]any{key: v}
+				for k, x := range s { // into a map
+					one[k] = x
+				}
+				more = append(more, one)
+			}
+		}
+		list = more
+	}
+	var gpus, tps []any
+	for _, g := range f.GPUs {
+		gpus = append(gpus, g)
+	}
+	for _, n := range f.TPs {
+		tps = append(tps, n)
+	}
+	cross("hardware.gpu", gpus)
+	cross("hardware.tensor_parallel_size", tps)
+	return list
+}
+
+// with returns src with settings in the place of its own of the same keys.
+func with(src scenario.Source, settings map[string]any) (scenario.Source, error) {
+	src.Settings = slices.DeleteFunc(slices.Clone(src.Settings), func(s scenario.Setting) bool {
+		_, ok := settings[s.Key]
+		return ok
+	})
+	for _, key := range sortedKeys(settings) {
+		s, err := scenario.NewSetting(key, settings[key], map[string]string{"hardware.gpu": "--gpus"}[key])
+		if err != nil {
+			return src, err
+		}
+		if s.Flag == "" {
+			s.Flag = "--tps"
+		}
+		src.Settings = append(src.Settings, s)
+	}
+	return src, nil
+}
+
+// choice returns the fewest replicas of a deployment.
+func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[string]any, o *Options, want *FleetOptions) (Choice, error) {
+	c := Choice{}
+	c.GPU, _ = settings["hardware.gpu"].(string)
+	c.TP, _ = settings["hardware.tensor_parallel_size"].(int64)
+	src, err := with(src, settings)
+	if err != nil {
+		return c, err
+	}
+	l, slo, err := prepare(src, o)
+	var usage *scenario.UsageError
+	if errors.As(err, &usage) && len(settings) > 0 && f.fits(err) {
+		c.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	f.Plan, f.SLO = l.plan, slo
+	c.GPU, c.TP = l.plan.Machine.Profile.Name, *l.plan.Scenario.Hardware.TensorParallelSize
+	f.Rate = cmp.Or(want.Rate, l.rate)
+	if low, high := l.bounds(); f.Rate < low || f.Rate > high {
+		return c, usagef("rate: found %g; this workload, of %g requests/s, can be replayed at %g to %g", f.Rate, l.rate, low, high)
+	}
+	b := newBench(ctx, l, slo, o)
+	if err := b.fewest(&c, f.Rate, want.Spare); err != nil {
+		return c, err
+	}
+	f.Trials, f.Requests = f.Trials+len(b.trials), f.Requests+b.requests
+	if c.Replicas > 0 {
+		c.Cost = costOf(l.plan.Machine.Profile, c.Whole.Report, o.Prices)
+	}
+	return c, nil
+}
+
+// fits tells whether err is about how the model lies on GPUs, which another
+// deployment may mend.
+func (f *Fleet) fits(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "hardware") || strings.Contains(text, "model.dtype")
+}
+
+// fewest finds the fewest replicas of c that serve rate.
+func (b *bench) fewest(c *Choice, rate float64, spare int64) error {
+	n, err := last(1, 1, maxReplicas, 1, func(n int) (bool, error) {
+		t, err := b.get(rate, int64(n))
+		if err != nil {
+			return false, err
+		}
+		return t.Judgement != Holds, nil
+	})
+	if err != nil {
+		return err
+	}
+	if n++; n < 1 {
+		n = 1
+	}
+	if n > maxReplicas {
+		t, err := b.get(rate, maxReplicas)
+		if err != nil {
+			return err
+		}
+		c.Reason = fmt.Sprintf("%d replicas don't keep the limits: %s", maxReplicas, missed(t))
+		return nil
+	}
+	if c.At, err = b.get(rate, int64(n)); err != nil {
+		return err
+	}
+	if c.Whole, err = b.get(rate, int64(n)+spare); err != nil {
+		return err
+	}
+	if n > 1 {
+		if c.Less, err = b.get(rate, int64(n)-1); err != nil {
+			return err
+		}
+	}
+	c.Replicas = int64(n) + spare
+	c.GPUs = c.Replicas * c.TP
+	return nil
+}

@@ -1,0 +1,120 @@
+package capacity
+
+import (
+	"context"
+
+	"servesim/analysis"
+	"servesim/scenario"
+	"servesim/sim/engine"
+	"servesim/sim/observe"
+	"servesim/sim/workload"
+	"servesim/sweep"
+)
+
+// A Trial is a rate that was simulated, and what came of it.
+type Trial struct {
+	// Rate is in requests/s.
+	Rate     float64
+	Replicas int64
+	// Judgement is that by the intervals, and Holds whether every limit is kept: by
+	// the judgement, and where that is too close to call by the values.
+	Judgement Judgement
+	Holds     bool
+	// Overloaded tells that the queue grew as long as requests came.
+	Overloaded bool
+	Limits     []Limit
+	// Runs is the number of runs, under seeds of their own, and Requests that of
+	// their requests.
+	Runs     int
+	Requests int64
+	// Report is that of the first run.
+	Report *analysis.Report
+	// Pool is what all runs say together, nil if there is only one.
+	Pool *analysis.Replicated
+
+	runs []*analysis.Replication
+}
+
+// Binding returns the limit of which the most is used up, nil if there is none.
+func (t *Trial) Binding() *Limit { return binding(t.Limits) }
+
+// efforts returns the numbers of runs after which it is asked whether the limits
+// hold, at most most.
+func efforts(most int) []int {
+	var list []int
+	for n := analysis.FewestReplications; n < most; n *= 2 {
+		list = append(list, n)
+	}
+	return append(list, most)
+}
+
+// try simulates rate requests/s on replicas engines until it is settled whether the
+// limits hold, or o.Runs are done.
+func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options) (*Trial, error) {
+	t := &Trial{Rate: rate, Replicas: replicas}
+	p := l.at(rate, replicas, o.Requests, 0)
+	p.SLO = *slo
+	rep := analysis.NewReplication(*slo, o.Runs)
+	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Watch: func(*scenario.Opened) observe.Sink { return rep }})
+	if err != nil {
+		return nil, err
+	}
+	t.Report, t.runs, t.Runs, t.Requests = r.Report, []*analysis.Replication{rep}, 1, r.Report.Counts.Requests
+	// How a trace ends says nothing of what goes on without end.
+	t.Overloaded = l.endless && r.Report.Saturation.State == analysis.Overloaded
+	alone := l.fixed && rate == l.rate
+	t.judge(limits(slo, r.Report.Verdicts), alone)
+	if t.Judgement == Holds && r.Report.Saturation.State == analysis.Unsettled {
+		t.Judgement = Close // its batches are yet to fill
+	}
+	for _, n := range efforts(o.Runs) {
+		if t.Judgement != Close || alone {
+			break
+		}
+		if err := t.more(ctx, l, slo, n, o); err != nil {
+			return nil, err
+		}
+		t.Pool = analysis.Replicate(t.runs, nil)
+		t.Requests = t.Pool.Requests
+		t.judge(limits(slo, t.Pool.Verdicts), n == o.Runs)
+	}
+	t.runs = nil
+	return t, nil
+}
+
+// judge takes in what the limits say; last tells that there are no more runs.
+func (t *Trial) judge(list []Limit, last bool) {
+	t.Limits = list
+	t.Judgement = judge(list, t.Overloaded, last)
+	t.Holds = t.Judgement == Holds || t.Judgement == Close && allHold(list)
+}
+
+// more makes the runs of t n.
+func (t *Trial) more(ctx context.Context, l *load, slo *analysis.SLO, n int, o *Options) error {
+	have := len(t.runs)
+	t.runs = append(t.runs, make([]*analysis.Replication, n-have)...)
+	errs := make([]error, n)
+	sweep.Each(ctx, o.Jobs, n-have, func(i int) bool {
+		i += have
+		t.runs[i] = analysis.NewReplication(*slo, o.Runs)
+		errs[i] = replay(ctx, l.at(t.Rate, t.Replicas, o.Requests, i), t.runs[i])
+		return errs[i] == nil
+	})
+	t.Runs = n
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// replay runs p for sink alone.
+func replay(ctx context.Context, p *scenario.Plan, sink observe.Sink) error {
+	in, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer workload.CloseSource(in.Source)
+	return engine.Run(ctx, p.Engine(in.Source, sink))
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"servesim/analysis"
+	"servesim/capacity"
+	"servesim/scenario"
+	"servesim/sim/gpu"
+
+	"github.com/spf13/cobra"
+)
+
+// A capacityOptions is what `servesim capacity` was asked for.
+type capacityOptions struct {
+	env        env
+	scenario   scenarioFlags
+	source     scenario.Source
+	resolution float64 // in percent
+	target     string
+	requests   int64
+	runs, jobs int
+	prices     []string
+	json       bool
+
+	forTrace  bool
+	forRate   float64
+	gpus      []string
+	tps       []int64
+	spare     int64
+	fleet     bool
+	converted capacity.Options
+}
+
+// newCapacity returns the verb capacity, which calls run, or runCapacity if that is nil.
+func newCapacity(e env, run func(context.Context, *capacityOptions) error) *cobra.Command {
+	if run == nil {
+		run = runCapacity
+	}
+	o := &capacityOptions{env: e}
+	cmd := &cobra.Command{
+		Use:   "capacity [SCENARIO.toml]",
+		Short: "Find the highest rate that keeps the limits, or the fewest GPUs for a rate",
+		Long: `Find the highest request rate at which a scenario keeps its limits (slo.preset,
+slo.goodput): the rate with a 95 % interval, which limit binds, the throughput beyond
+which queues grow without end, the headroom above today's rate, what it costs, and a
+table of the rates around it. A drawn workload is drawn at each rate; a trace is
+thinned, or shifted copies are laid over each other.
+
+With --for-rate R, or --for-trace for the workload as it is, find the fewest replicas
+that keep the limits, and of several GPUs (--gpus) and TP (--tps) the cheapest.
+Pools are simulated as they are. --spare 1 keeps the limits with one replica lost.`,
+		Example: `  servesim capacity --slo consumer-chat-70b
+  servesim capacity mine.toml --json
+  servesim capacity --for-rate 40 --gpus h100,b200 --tps 4,8 --spare 1`,
+		Args: arguments(cobra.MatchAll(looseLimits, cobra.MaximumNArgs(1))),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.source, err = o.scenario.source(cmd, args); err != nil {
+				return err
+			}
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+		ValidArgsFunction: completeTOML,
+	}
+	o.scenario.bind(cmd)
+	o.bind(cmd)
+	return cmd
+}
+
+// bind adds the verb's own flags to cmd.
+func (o *capacityOptions) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&o.resolution, "resolution", 100*capacity.DefaultResolution, "step from a rate to the next, in `PERCENT`")
+	f.StringVar(&o.target, "target", "99%", "least share of good requests, if the limits don't say it")
+	f.Int64Var(&o.requests, "requests", capacity.DefaultRequests, "requests of a run of a drawn workload")
+	f.IntVar(&o.runs, "runs", capacity.DefaultRuns, "most runs, under seeds of their own, that a rate is judged with")
+	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "runs under way at once")
+	f.StringArrayVar(&o.prices, "price", nil, "price `GPU=USD` for a GPU and hour, in the place of the profile's; may be repeated")
+	f.BoolVar(&o.json, "json", false, "print the answer as JSON")
+	f.Float64Var(&o.forRate, "for-rate", 0, "find the fewest GPUs that serve so many `REQUESTS` a second")
+	f.BoolVar(&o.forTrace, "for-trace", false, "find the fewest GPUs that serve the workload as it is")
+	f.StringSliceVar(&o.gpus, "gpus", nil, "with these, try each of `GPUS`, such as h100,b200")
+	f.Int64SliceVar(&o.tps, "tps", nil, "with these, try each number of GPUs that share a layer, such as 1,2,4")
+	f.Int64Var(&o.spare, "spare", 0, "with these, replicas that may be lost: 1 is N+1")
+	must(cmd.RegisterFlagCompletionFunc("gpus", cobra.FixedCompletions(gpu.ProfileNames(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// check holds the flags against each other and reads them.
+func (o *capacityOptions) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	o.fleet = given("for-rate") || o.forTrace
+	switch {
+	case given("for-rate") && o.forTrace:
+		return usagef("--for-rate and --for-trace don't go together; give one of them")
+	case given("for-rate") && !(o.forRate > 0):
+		return usagef("--for-rate %g: must be more than 0 requests/s", o.forRate)
+	case given("gpus") && given("gpu"):
+		return usagef("--gpus and --gpu don't go together; give one of them")
+	case given("tps") && given("tp"):
+		return usagef("--tps and --tp don't go together; give one of them")
+	case o.jobs < 1:
+		return usagef("--jobs %d: must be 1 or more", o.jobs)
+	}
+	for _, name := range []string{"gpus", "tps", "spare"} {
+		if given(name) && !o.fleet {
+			return usagef("--%s goes with --for-rate or --for-trace, which look for the fewest GPUs", name)
+		}
+	}
+	target, err := shareOf(o.target)
+	if err != nil {
+		return usagef("--target %s: must be a share of requests, such as 99%% or 0.99", o.target)
+	}
+	o.converted = capacity.Options{
+		Resolution: o.resolution / 100, Target: target, Requests: o.requests, Runs: o.runs, Jobs: o.jobs, Prices: map[string]float64{},
+	}
+	for _, text := range o.prices {
+		if err := o.price(text); err != nil {
+			return err
+		}
+	}
+	return o.converted.Check()
+}
+
+// shareOf reads a share, such as 99% or 0.99.
+func shareOf(text string) (analysis.Percentile, error) {
+	number, percent := strings.CutSuffix(strings.ReplaceAll(text, " ", ""), "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if percent {
+		x /= 100
+	}
+	share, ok := analysis.PercentileOf(x)
+	if err != nil || !ok || x == 0 {
+		return share, errors.New("not a share")
+	}
+	return share, nil
+}
+
+// price reads a --price flag.
+func (o *capacityOptions) price(text string) error {
+	name, amount, ok := strings.Cut(text, "=")
+	usd, err := strconv.ParseFloat(strings.TrimPrefix(amount, "$"), 64)
+	if !ok || err != nil {
+		return usagef("--price %s: must be GPU=USD, such as h100=2.50", text)
+	}
+	name = strings.ToLower(name)
+	if _, twice := o.converted.Prices[name]; twice {
+		return usagef("--price %s: %s has a price already; leave one out", text, name)
+	}
+	o.converted.Prices[name] = usd
+	return nil
+}
+
+// runCapacity searches and prints what it found.
+func runCapacity(ctx context.Context, o *capacityOptions) error {
+	if o.source.Path == scenario.StdinPath { // every deployment reads it
+		text, err := io.ReadAll(o.source.Stdin)
+		if err != nil {
+			return err
+		}
+		o.source.Content = string(text)
+	}
+	o.source.Shelf = &scenario.Shelf{}
+	var bar *progress
+	if o.env.tty {
+		bar = newProgress(o.env.stderr, "searching", -1)
+		o.converted.Progress = func(t *capacity.Trial) {
+			bar.done += t.Requests
+			bar.label = strconv.FormatFloat(t.Rate, 'g', 4, 64) + "/s " + string(t.Judgement)
+			bar.show()
+		}
+	}
+	out, err := o.find(ctx)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(o.env.stdout, out)
+	return err
+}
+
+// find returns what to print.
+func (o *capacityOptions) find(ctx context.Context) (string, error) {
+	if o.fleet {
+		f, err := capacity.Fewest(ctx, o.source, o.converted, capacity.FleetOptions{Rate: o.forRate, GPUs: o.gpus, TPs: o.tps, Spare: o.spare})
+		if err != nil {
+			return "", err
+		}
+		if o.json {
+			return f.JSON()
+		}
+		return fmt.Sprintf("%s%s", linesOf(f.Plan.Facts()).folded(0), f.Text()), nil
+	}
+	a, err := capacity.Find(ctx, o.source, o.converted)
+	if err != nil {
+		return "", err
+	}
+	if o.json {
+		return a.JSON()
+	}
+	return linesOf(a.Plan.Facts()).folded(0) + a.Text(), nil
+}
