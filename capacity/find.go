@@ -3,6 +3,7 @@ package capacity
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,16 @@ func (o *Options) Check() error {
 	for _, name := range sortedKeys(o.Prices) {
 		if p := o.Prices[name]; !(p > 0 && p < 1e6) {
 			return usagef("price of %s: found %g; must be more than 0, in US dollars for a GPU and hour", name, p)
+		}
+	}
+	return nil
+}
+
+// priced returns a scenario.UsageError if a price is of none of gpus.
+func (o *Options) priced(gpus ...string) error {
+	for _, name := range sortedKeys(o.Prices) {
+		if !slices.ContainsFunc(gpus, func(g string) bool { return strings.EqualFold(g, name) }) {
+			return usagef("price of %s: there is no such GPU here; prices are of %s", name, strings.Join(gpus, ", "))
 		}
 	}
 	return nil
@@ -159,6 +170,9 @@ func Find(ctx context.Context, src scenario.Source, o Options) (*Answer, error) 
 	}
 	l, slo, err := prepare(src, &o)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.priced(l.plan.Machine.Profile.Name); err != nil {
 		return nil, err
 	}
 	b := newBench(ctx, l, slo, &o)

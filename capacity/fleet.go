@@ -11,6 +11,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/scenario"
+	"servesim/sim/gpu"
 )
 
 // FleetOptions say which deployments may serve a rate.
@@ -31,9 +32,7 @@ const maxReplicas = 1024
 
 // Fleet says what it takes to serve a rate.
 type Fleet struct {
-	// Plan is that of the scenario as it is given.
-	Plan *scenario.Plan
-	SLO  analysis.SLO
+	SLO analysis.SLO
 	// Rate is in requests/s.
 	Rate  float64
 	Spare int64
@@ -50,8 +49,10 @@ type Fleet struct {
 type Choice struct {
 	GPU string
 	TP  int64
-	// Replicas is the fewest at which every limit is kept beyond doubt, and the
-	// spare ones beside them. It is 0 if there is none, and Reason says why.
+	// Plan is what runs the rate on Replicas, nil if there are none.
+	Plan *scenario.Plan
+	// Replicas is the fewest at which every limit is kept, and the spare ones beside
+	// them. It is 0 if there is none, and Reason says why.
 	Replicas, GPUs int64
 	Reason         string
 	// At is the trial without the spare replicas, Whole the one with them, the same
@@ -69,11 +70,13 @@ func Fewest(ctx context.Context, src scenario.Source, o Options, f FleetOptions)
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if f.Rate != 0 && !(f.Rate > 0 && f.Rate <= 1e6) {
-		return nil, usagef("rate: found %g; must be more than 0 and at most 1,000,000 requests/s", f.Rate)
+	if err := f.check(); err != nil {
+		return nil, err
 	}
-	if f.Spare < 0 || f.Spare > 100 {
-		return nil, usagef("spare: found %d; must be from 0 to 100 replicas", f.Spare)
+	if len(f.GPUs) > 0 {
+		if err := o.priced(f.GPUs...); err != nil {
+			return nil, err
+		}
 	}
 	if src.Shelf == nil {
 		src.Shelf = &scenario.Shelf{}
@@ -93,6 +96,38 @@ func Fewest(ctx context.Context, src scenario.Source, o Options, f FleetOptions)
 		return nil, out.impossible()
 	}
 	return out, nil
+}
+
+// check returns a scenario.UsageError of everything that is wrong with f.
+func (f *FleetOptions) check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if f.Rate != 0 && !(f.Rate > 0 && f.Rate <= 1e6) {
+		fault("rate: found %g; must be more than 0 and at most 1,000,000 requests/s", f.Rate)
+	}
+	if f.Spare < 0 || f.Spare > 100 {
+		fault("spare: found %d; must be from 0 to 100 replicas", f.Spare)
+	}
+	for i, g := range f.GPUs {
+		if _, err := gpu.LoadProfile(g); err != nil {
+			fault("gpus: %w", err)
+		}
+		if slices.Contains(f.GPUs[:i], g) {
+			fault("gpus: %s is named twice; leave one out", g)
+		}
+	}
+	for i, n := range f.TPs {
+		if !slices.Contains([]int64{1, 2, 4, 8}, n) { // those of hardware.tensor_parallel_size
+			fault("tps: found %d; must be 1, 2, 4 or 8 GPUs", n)
+		}
+		if slices.Contains(f.TPs[:i], n) {
+			fault("tps: %d is named twice; leave one out", n)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return &scenario.UsageError{Err: err}
+	}
+	return nil
 }
 
 // rank orders choices by price, +Inf being one that can't do it.
@@ -184,14 +219,19 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 	}
 	l, slo, err := prepare(src, o)
 	var usage *scenario.UsageError
-	if errors.As(err, &usage) && len(settings) > 0 && f.fits(err) {
+	if errors.As(err, &usage) && len(want.deployments()) > 1 && fits(err) {
 		c.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
 		return c, nil
 	}
 	if err != nil {
 		return c, err
 	}
-	f.Plan, f.SLO = l.plan, slo
+	if len(want.GPUs) == 0 {
+		if err := o.priced(l.plan.Machine.Profile.Name); err != nil {
+			return c, err
+		}
+	}
+	f.SLO = slo
 	c.GPU, c.TP = l.plan.Machine.Profile.Name, *l.plan.Scenario.Hardware.TensorParallelSize
 	f.Rate = cmp.Or(want.Rate, l.rate)
 	if low, high := l.bounds(); f.Rate < low || f.Rate > high {
@@ -203,6 +243,7 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 	}
 	f.Trials, f.Requests = f.Trials+len(b.trials), f.Requests+b.requests
 	if c.Replicas > 0 {
+		c.Plan = l.at(f.Rate, c.Replicas, o.Requests, 0)
 		c.Cost = costOf(l.plan.Machine.Profile, c.Whole.Report, o.Prices)
 	}
 	return c, nil
@@ -210,7 +251,7 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 
 // fits tells whether err is about how the model lies on GPUs, which another
 // deployment may mend.
-func (f *Fleet) fits(err error) bool {
+func fits(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "hardware") || strings.Contains(text, "model.dtype")
 }
@@ -222,7 +263,7 @@ func (b *bench) fewest(c *Choice, rate float64, spare int64) error {
 		if err != nil {
 			return false, err
 		}
-		return t.Judgement != Holds, nil
+		return !t.Holds, nil
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"servesim/analysis"
-	"servesim/sim"
 )
 
 // A Judgement says whether the limits hold at a rate.
@@ -28,12 +27,34 @@ type Limit struct {
 	// time allowed, or the share of requests that were not good as a share of that
 	// allowed. Above 1 the limit is missed.
 	Used float64
+
+	share float64        // of a limit on goodput: the least
+	most  analysis.Limit // otherwise: the longest time
 }
 
-// settled tells whether v says without doubt that the limit is kept, or missed.
-func settled(v *analysis.Verdict) (kept, missed bool) {
-	sure := v.ShareInterval.OK || v.Value.Interval.OK || v.Value.Unbounded
-	return sure && v.Judgement == analysis.Pass, sure && v.Judgement == analysis.Fail
+// settled tells whether l is kept, or missed, all over its interval made wider
+// times as wide.
+func (l *Limit) settled(wider float64) (kept, missed bool) {
+	switch i, j := l.ShareInterval, l.Value.Interval; {
+	case l.IsGoodput && i.OK:
+		share, _ := l.Share()
+		return share-float64((share-i.Lo)*wider) >= l.share, share+float64((i.Hi-share)*wider) < l.share
+	case l.Value.Unbounded:
+		// Those that failed are a share of all that needs no interval where it is
+		// much more than is allowed.
+		return false, wider == 1 || float64(l.Failed) > 2*float64((1-l.Value.P.Fraction())*float64(l.Count))
+	case j.OK:
+		v := float64(l.Value.Value)
+		low, high := v-float64((v-float64(j.Lo))*wider), v+float64((float64(j.Hi)-v)*wider)
+		return l.within(high), !l.within(low)
+	}
+	// Too few values, or a state that isn't steady: only what is far beyond is sure.
+	return false, wider == 1 && l.Used > 2
+}
+
+// within tells whether a time in ps keeps to the limit.
+func (l *Limit) within(ps float64) bool {
+	return ps < float64(l.most.Max) || ps == float64(l.most.Max) && !l.most.Strict
 }
 
 // limits returns how verdicts on slo came about, but for those without data.
@@ -46,24 +67,20 @@ func limits(slo *analysis.SLO, verdicts []analysis.Verdict) []Limit {
 		l := Limit{Verdict: v}
 		if v.IsGoodput {
 			share, _ := v.Share()
-			l.Holds = share >= slo.MinGoodput.Fraction()
-			l.Used = ratio(1-share, 1-slo.MinGoodput.Fraction())
+			l.share = slo.MinGoodput.Fraction()
+			l.Holds = share >= l.share
+			l.Used = ratio(1-share, 1-l.share)
 		} else {
-			most := slo.Run[i].Limit
-			l.Holds = !v.Value.Unbounded && (v.Value.Value < most.Max || v.Value.Value == most.Max && !most.Strict)
-			l.Used = used(&v, most.Max)
+			l.most = slo.Run[i].Limit
+			l.Holds = !v.Value.Unbounded && l.within(float64(v.Value.Value))
+			l.Used = ratio(float64(v.Value.Value), float64(l.most.Max))
+			if v.Value.Unbounded {
+				l.Used = math.Inf(1)
+			}
 		}
 		list = append(list, l)
 	}
 	return list
-}
-
-// used returns a percentile as a share of the longest time allowed.
-func used(v *analysis.Verdict, most sim.Duration) float64 {
-	if v.Value.Unbounded {
-		return math.Inf(1)
-	}
-	return ratio(float64(v.Value.Value), float64(most))
 }
 
 // ratio returns a/b, which is +Inf if only b is 0.
@@ -97,11 +114,11 @@ func allHold(list []Limit) bool {
 }
 
 // judge returns what limits, and whether the queue grew without end, say of a rate.
-// last tells that there is no longer run to come.
-func judge(list []Limit, overloaded, last bool) Judgement {
+// Intervals are taken wider times as wide; 1 is the last look.
+func judge(list []Limit, overloaded bool, wider float64) Judgement {
 	all := true
 	for i := range list {
-		kept, missed := settled(&list[i].Verdict)
+		kept, missed := list[i].settled(wider)
 		if missed || overloaded && !list[i].Holds {
 			return Fails
 		}
@@ -110,7 +127,7 @@ func judge(list []Limit, overloaded, last bool) Judgement {
 	switch {
 	case all && !overloaded:
 		return Holds
-	case overloaded && last:
+	case overloaded && wider == 1:
 		return Fails
 	}
 	return Close

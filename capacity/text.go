@@ -173,9 +173,6 @@ func missed(t *Trial) string {
 			list = append(list, fmt.Sprintf("%s, found %s", l.Limit, found(l)))
 		}
 	}
-	if list == nil {
-		return "some, or some are too close to call"
-	}
 	return strings.Join(list, "; ")
 }
 
@@ -212,16 +209,20 @@ func (f *Fleet) Text() string {
 	if f.Spare > 0 {
 		spare = fmt.Sprintf(", of which %d may be lost", f.Spare)
 	}
-	p.item("Fewest", "%s: %s of %s TP%d%s; every limit is kept beyond doubt", analysis.Counted(best.GPUs, "GPU"), analysis.Counted(best.Replicas, "replica"), best.GPU, best.TP, spare)
+	kept := "every limit is kept"
+	if best.At.Judgement == Close {
+		kept += ", but within the interval: it is too close to call, and one replica more is safe"
+	}
+	p.item("Fewest", "%s: %s of %s TP%d%s; %s", analysis.Counted(best.GPUs, "GPU"), analysis.Counted(best.Replicas, "replica"), best.GPU, best.TP, spare, kept)
 	if l := best.At.Binding(); l != nil {
 		p.item("Binding", "%s: %s", l.Limit, found(l))
 	}
 	if t := best.Less; t != nil {
-		what := "misses " + missed(t)
-		if t.Judgement != Fails {
-			what = "is too close to call"
+		close := ""
+		if t.Judgement == Close {
+			close = " (too close to call)"
 		}
-		p.item("", "one replica less %s", what)
+		p.item("", "one replica less misses %s%s", missed(t), close)
 	}
 	p.cost(&best.Cost)
 	p.line("")

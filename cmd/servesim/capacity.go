@@ -58,7 +58,7 @@ that keep the limits, and of several GPUs (--gpus) and TP (--tps) the cheapest.
 Pools are simulated as they are. --spare 1 keeps the limits with one replica lost.`,
 		Example: `  servesim capacity --slo consumer-chat-70b
   servesim capacity mine.toml --json
-  servesim capacity --for-rate 40 --gpus h100,b200 --tps 4,8 --spare 1`,
+  servesim capacity mine.toml --for-rate 40 --gpus h100,b200 --tps 4,8 --spare 1`,
 		Args: arguments(cobra.MatchAll(looseLimits, cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
@@ -198,7 +198,7 @@ func (o *capacityOptions) find(ctx context.Context) (string, error) {
 		if o.json {
 			return f.JSON()
 		}
-		return fmt.Sprintf("%s%s", linesOf(f.Plan.Facts()).folded(0), f.Text()), nil
+		return fmt.Sprintf("%s%s", linesOf(f.Choices[0].Plan.Facts()).folded(0), f.Text()), nil
 	}
 	a, err := capacity.Find(ctx, o.source, o.converted)
 	if err != nil {

@@ -41,6 +41,7 @@ func may() map[string][]string {
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable"},
 		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "sweep", "internal/strict"},
 		"explain":             {"sim", "sim/observe", "sim/workload", "analysis", "analysis/blame", "report", "scenario"},
+		"capacity":            {"sim", "sim/workload", "sim/observe", "sim/engine", "sim/gpu", "analysis", "report", "scenario", "sweep", "internal/portable"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable"},
 		"calibrate/vllmlog":   {},
