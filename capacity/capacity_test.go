@@ -288,7 +288,7 @@ func TestFaults(t *testing.T) {
 // BenchmarkAzureChat finds the capacity of one H100 for chat with Llama-3.1-8B under
 // the limits of a consumer service, at the defaults.
 func BenchmarkAzureChat(b *testing.B) {
-	src := source(b, `slo.goodput=""`, "slo.preset=consumer-chat-70b", "max_model_len=131072", `workload={preset="azure-chat"}`)
+	src := source(b, `slo.goodput=""`, "slo.preset=consumer-chat-70b", "max_model_len=131072", "num_gpu_blocks_override=27121", `workload={preset="azure-chat"}`)
 	target, _ := analysis.PercentileOf(0.99)
 	for b.Loop() {
 		a := find(b, src, Options{Resolution: DefaultResolution, Target: target, Requests: DefaultRequests, Runs: DefaultRuns, Jobs: 2})
