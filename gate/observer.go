@@ -89,8 +89,9 @@ type run struct {
 func (g *Gate) row(level Level, runs []*run, clock bool) Row {
 	row := Row{Level: level, Binding: -1, Clock: clock, Each: make([]analysis.LimitAttainment, len(g.SLO.Goodput))}
 	var pools []*analysis.Replication
-	var queue, ttft float64
+	var queue, ttft, span float64
 	for _, r := range runs {
+		span += r.last.Sub(r.first).Seconds()
 		pools = append(pools, r.pool)
 		row.Shares = append(row.Shares, float64(r.good)/float64(r.requests))
 		queue, ttft = queue+r.queue, ttft+r.ttft
@@ -103,7 +104,7 @@ func (g *Gate) row(level Level, runs []*run, clock bool) Row {
 			row.Each[i].MissedOnly += e.MissedOnly
 		}
 	}
-	row.QueueShare = queue / ttft // NaN of nothing
+	row.QueueShare, row.Span = queue/ttft, span/float64(len(runs)) // NaN of nothing
 	most := int64(0)
 	for i, e := range row.Each {
 		if missed := e.Requests - e.Met; missed > most {

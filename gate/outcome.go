@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"servesim/analysis"
+	"servesim/report"
 	"servesim/scenario"
 )
 
@@ -46,6 +47,9 @@ type Row struct {
 	// Overloaded is the number of runs in which the queue grew as long as requests
 	// arrived.
 	Overloaded int
+	// Span is how long requests came, the mean over runs, in seconds; it has no meaning
+	// without Clock.
+	Span float64
 	// Figures are those of the gate's dialect.
 	Figures []Figure
 	// ToolGood is the share of good requests by the dialect's rule, the mean over runs;
@@ -106,6 +110,7 @@ func (g *Gate) conclude(rows []Row, measured bool, cautions []string) (*Outcome,
 	}
 	o.fall()
 	o.tool()
+	o.steady(at)
 	o.Advice = o.advise()
 	return o, nil
 }
@@ -149,6 +154,27 @@ func (o *Outcome) tool() {
 	}
 	o.Cautions = append(o.Cautions, fmt.Sprintf("by the rules of %s %s of requests were good, by servesim's %s: the verdict depends on whose rules they are",
 		g.Dialect.Tool, percent(at.ToolGood), percent(at.Pool.Share)))
+}
+
+// mostRamp is the share of a run that may be over before a first answer is, on the
+// mean: until then fewer requests are under way than later.
+const mostRamp = 0.1
+
+// steady adds a caution if the runs at a load are no steady state.
+func (o *Outcome) steady(r *Row) {
+	if r.Overloaded > 0 {
+		o.Cautions = append(o.Cautions, fmt.Sprintf("in %d of %s at %s the queue grew as long as requests came, so that figures there get worse as runs get longer",
+			r.Overloaded, analysis.Counted(int64(len(r.Shares)), "run"), r.Level.Title))
+	}
+	for _, m := range r.Pool.Metrics {
+		if m.Key != analysis.E2EL.String() || !m.OK || !r.Clock || r.Span <= 0 {
+			continue
+		}
+		if e2e := m.Mean.Seconds(); e2e > float64(mostRamp*r.Span) {
+			o.Cautions = append(o.Cautions, fmt.Sprintf("runs are short: requests come for %s s at %s, and an answer takes %s s, in which the engine fills from empty; give [runs] more requests",
+				report.Number(r.Span), r.Level.Title, report.Number(e2e)))
+		}
+	}
 }
 
 // percent writes a share with one digit, and more as far as they tell it from 100 %

@@ -72,12 +72,17 @@ func (r *reader) tail(metric string) bool {
 	own := slices.ContainsFunc(r.gate.Thresholds, func(t Threshold) bool {
 		return t.Metric == metric && !t.Mean && t.At.Fraction() >= p99
 	})
-	if own || r.f.SLO == nil {
-		return own
-	}
-	s, _ := analysis.ParseSLO(strings.Join(r.f.SLO.Limits, "\n")) // its faults are told elsewhere
-	if preset, err := analysis.FindSLO(r.f.SLO.Preset); err == nil {
-		s = s.Over(preset.SLO)
+	var s analysis.SLO
+	switch f := r.f.SLO; {
+	case own:
+		return true
+	case f != nil:
+		s, _ = analysis.ParseSLO(strings.Join(f.Limits, "\n")) // its faults are told elsewhere
+		if preset, err := analysis.FindSLO(f.Preset); err == nil {
+			s = s.Over(preset.SLO)
+		}
+	case r.gate.plan != nil:
+		s = r.gate.plan.SLO
 	}
 	return slices.ContainsFunc(s.Run, func(l analysis.RunLimit) bool {
 		return l.Objective.String() == metric && l.At.Fraction() >= p99 && l.Scope.All()
