@@ -121,13 +121,13 @@ func (g *Gate) one(ctx context.Context, i, n int) (*run, error) {
 	}
 	r := &run{observer: newObserver(g.SLO.Goodput), pool: analysis.NewReplication(g.SLO, g.Runs)}
 	calls := g.listen(transcript.Everything())
-	t, err := transcript.NewTranscriber(calls, p.Streaming())
+	cut := new(analysis.Cut)
+	t, err := transcript.NewTranscriber(scenario.MeasuredCalls(cut, calls), p.Streaming())
 	if err != nil {
 		return nil, err
 	}
 	result, err := p.Simulate(ctx, scenario.Options{
-		Sinks: []observe.Sink{t},
-		Watch: func(*scenario.Opened) observe.Sink { return observe.Tee{r.pool, r.observer} },
+		Sinks: []observe.Sink{t}, Measured: []observe.Sink{r.pool, r.observer}, Cut: cut,
 	})
 	if err := errors.Join(err, t.Close()); err != nil {
 		return nil, err

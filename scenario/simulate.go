@@ -42,8 +42,8 @@ type Options struct {
 	WarmUp *WarmUp
 	// Watch, if it isn't nil, is called when the workload is open. It may put a
 	// source that passes the same requests on in the place of in.Source, and
-	// returns a sink that only looks on, or nil. It is called twice where a warm-up
-	// takes two simulations.
+	// returns a sink that only looks on, or nil. It sees nothing of a simulation that
+	// only finds the warm-up.
 	Watch func(in *Opened) observe.Sink
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"servesim/analysis"
+	"servesim/analysis/transcript"
 	"servesim/sim"
 	"servesim/sim/engine"
 	"servesim/sim/observe"
@@ -97,14 +98,14 @@ func (w *reactiveWarming) Done(id int64, t sim.Time) (workload.Request, bool) {
 	return r, ok
 }
 
-// FindWarmUp returns the warm-up of p with what "auto" stands for, by a simulation
-// at which o.Watch looks on; nil if p has none.
-func (p *Plan) FindWarmUp(ctx context.Context, o Options) (*WarmUp, error) {
+// FindWarmUp returns the warm-up of p with what "auto" stands for, by a simulation;
+// nil if p has none.
+func (p *Plan) FindWarmUp(ctx context.Context) (*WarmUp, error) {
 	w := p.Scenario.Run.WarmUp
 	if w == nil || !w.Auto {
 		return w, nil
 	}
-	n, ok, err := p.mser(ctx, o)
+	n, ok, err := p.mser(ctx)
 	return &WarmUp{Requests: n, found: true, unsettled: !ok}, err
 }
 
@@ -119,7 +120,7 @@ func LaterWarmUp(a, b *WarmUp) *WarmUp {
 
 // mser simulates p and returns the number of requests that MSER-5 says to leave
 // out; ok is false if it finds no steady state.
-func (p *Plan) mser(ctx context.Context, o Options) (requests int64, ok bool, err error) {
+func (p *Plan) mser(ctx context.Context) (requests int64, ok bool, err error) {
 	for _, w := range p.Scenario.Workload.Parts() {
 		if w.Trace == StdinPath {
 			return 0, false, usagef(`run.warmup = "auto" simulates twice, and standard input can be read only once; write the trace to a file, or give a time or a number of requests`)
@@ -130,15 +131,8 @@ func (p *Plan) mser(ctx context.Context, o Options) (requests int64, ok bool, er
 		return 0, false, err
 	}
 	rule := new(analysis.MSER)
-	tee := observe.Tee{rule}
-	opened := in.Source
-	if o.Watch != nil {
-		if s := o.Watch(in); s != nil {
-			tee = append(tee, s)
-		}
-	}
-	err = engine.Run(ctx, p.Engine(in.Source, tee))
-	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
+	err = engine.Run(ctx, p.Engine(in.Source, rule))
+	if err = errors.Join(err, workload.CloseSource(in.Source)); err != nil {
 		return 0, false, runError(err)
 	}
 	requests, ok = rule.Cut()
@@ -150,7 +144,7 @@ func (p *Plan) mser(ctx context.Context, o Options) (requests int64, ok bool, er
 func (p *Plan) warmUp(ctx context.Context, o Options) (*analysis.Cut, *analysis.WarmUp, error) {
 	w, err := o.WarmUp, error(nil)
 	if w == nil {
-		w, err = p.FindWarmUp(ctx, o)
+		w, err = p.FindWarmUp(ctx)
 	}
 	if w == nil || err != nil {
 		return nil, nil, err
@@ -191,4 +185,24 @@ func measured(cut *analysis.Cut, sinks ...observe.Sink) observe.Sink {
 	}
 	cut.To = tee
 	return cut
+}
+
+// measuredCalls is a sink of the calls that a cut doesn't leave out.
+type measuredCalls struct {
+	cut *analysis.Cut
+	to  transcript.Sink
+}
+
+// MeasuredCalls returns a sink that hands on to to the calls that come after the
+// warm-up of cut, that of Options.
+func MeasuredCalls(cut *analysis.Cut, to transcript.Sink) transcript.Sink {
+	return &measuredCalls{cut, to}
+}
+
+// Call implements transcript.Sink.
+func (m *measuredCalls) Call(c *transcript.Call) error {
+	if m.cut.Leaves(c.ID, c.Scheduled) {
+		return nil
+	}
+	return m.to.Call(c)
 }

@@ -250,7 +250,7 @@ func (o *compareOptions) warmUp(ctx context.Context, plans []*scenario.Plan) (*s
 		if w := p.Scenario.Run.WarmUp; w == nil || !w.Auto {
 			continue
 		}
-		w, err := p.FindWarmUp(ctx, scenario.Options{})
+		w, err := p.FindWarmUp(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.labels[i], err)
 		}

@@ -190,7 +190,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 		return r, o.export.commit()
 	}
 	cut := new(analysis.Cut)
-	calls, err := transcript.NewTranscriber(measuredCalls{to, cut}, p.Streaming())
+	calls, err := transcript.NewTranscriber(scenario.MeasuredCalls(cut, to), p.Streaming())
 	if err != nil {
 		return nil, err
 	}
@@ -203,21 +203,6 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 		return nil, err
 	}
 	return r, o.export.commit()
-}
-
-// measuredCalls hands on the calls that come after a run's warm-up: those that tools
-// measure.
-type measuredCalls struct {
-	to  transcript.Tee
-	cut *analysis.Cut
-}
-
-// Call implements transcript.Sink.
-func (m measuredCalls) Call(c *transcript.Call) error {
-	if m.cut.Leaves(c.ID, c.Scheduled) {
-		return nil
-	}
-	return m.to.Call(c)
 }
 
 // record runs p and writes its records if they were asked for.

@@ -18,7 +18,6 @@ func simulate(ctx context.Context, e env, p *scenario.Plan, o scenario.Options) 
 		var bar *progress
 		defer func() { bar.finish() }()
 		o.Watch = func(in *scenario.Opened) observe.Sink {
-			bar.finish() // of a simulation before this one
 			label := cmp.Or(p.Scenario.Name, "simulating")
 			if t := newTracked(in, p.Scenario); t != nil {
 				in.Source, bar = t, newTraceProgress(e.stderr, label, t)
