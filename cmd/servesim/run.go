@@ -70,9 +70,6 @@ prints what each would have said.`,
 			if err := o.useless(cmd); err != nil {
 				return err
 			}
-			if err := o.export.check(cmd, map[string]string{o.records: "--records"}); err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("replications") {
 				if err := checkReplications(o.replications); err != nil {
 					return err
@@ -97,7 +94,7 @@ prints what each would have said.`,
 }
 
 // useless returns a fault for each flag about a result that goes with --print,
-// which makes none.
+// which makes none, and for exports that can't be.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
 	for _, name := range []string{"records", "export", "output-edges", "dialect", "blame"} {
@@ -111,7 +108,7 @@ func (o *runOptions) useless(cmd *cobra.Command) error {
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return o.export.check(cmd, map[string]string{o.records: "--records"})
 	}
 	return usagef("--print runs nothing, so %s would have nothing to write; leave --print out, or the others", strings.Join(names, " and "))
 }
