@@ -82,7 +82,7 @@ func changesOf(list []Statistic, base, run []*Measures) ([]analysis.Change, *ana
 			}
 		}
 		if len(a) > 0 {
-			changes[i] = analysis.ReplicatedChange(a, b)
+			changes[i] = analysis.ChangeBySeed(a, b)
 		}
 		changes[i].Name, changes[i].Key, changes[i].Statistic = s.Name, s.Key, s.At
 	}
@@ -93,7 +93,7 @@ func changesOf(list []Statistic, base, run []*Measures) ([]analysis.Change, *ana
 	for k := range base {
 		a, b = append(a, base[k].Goodput), append(b, run[k].Goodput)
 	}
-	g := analysis.ReplicatedShareChange(a, b)
+	g := analysis.ShareChangeBySeed(a, b)
 	return changes, &g, nil
 }
 

@@ -107,12 +107,12 @@ func (l *lane) after(t sim.Time) int {
 // coincides with a step if the step lies in it, so that its prompts made it longer.
 type Beside struct {
 	// Gaps is the number of all gaps, Prompted of those that coincide with a step
-	// with prompts, and Cut of those that do with one that has a part, or the whole,
-	// of a prompt that is longer than the budget asked about.
-	Gaps, Prompted, Cut int64
-	// Answers is the number of completed requests with gaps, and CutAnswers of those
-	// of which one coincides with a step as Cut says.
-	Answers, CutAnswers int64
+	// with prompts, and Over of those that do with one that is over the budget asked
+	// about: of as many tokens or more, or with a part of a prompt that is longer.
+	Gaps, Prompted, Over int64
+	// Answers is the number of completed requests with gaps, and OverAnswers of those
+	// of which one coincides with a step over the budget.
+	Answers, OverAnswers int64
 	// Steps is the number of steps with prompts beside which there were gaps, and
 	// Tokens the prompt tokens that they computed.
 	Steps, Tokens int64
@@ -131,51 +131,50 @@ func share(part, all int64) float64 {
 	return float64(part) / float64(all)
 }
 
-// Beside returns what has been seen, for prompts that are longer than budget
-// tokens.
+// Beside returns what has been seen, for a budget of so many tokens a step.
 func (e *Exposure) Beside(budget int32) Beside {
 	b := Beside{Gaps: e.gaps, Answers: int64(len(e.answers))}
-	cuts := make([]cutSteps, len(e.lanes))
+	over := make([]overSteps, len(e.lanes))
 	for i := range e.lanes {
-		cuts[i] = e.lanes[i].beside(&b, budget, func(id int64) bool { return e.lengths[id] > budget })
+		over[i] = e.lanes[i].beside(&b, budget, func(id int64) bool { return e.lengths[id] > budget })
 	}
 	for _, a := range e.answers {
-		if int(a.replica) < len(cuts) && cuts[a.replica].within(a.first, a.last) {
-			b.CutAnswers++
+		if int(a.replica) < len(over) && over[a.replica].within(a.first, a.last) {
+			b.OverAnswers++
 		}
 	}
 	return b
 }
 
-// cutSteps are the ends of steps with prompts that are cut.
-type cutSteps []sim.Time
+// overSteps are the ends of steps over a budget, in order.
+type overSteps []sim.Time
 
 // within tells whether a step ended after one instant and by another.
-func (c cutSteps) within(after, by sim.Time) bool {
-	i := sort.Search(len(c), func(i int) bool { return c[i] > after })
-	return i < len(c) && c[i] <= by
+func (o overSteps) within(after, by sim.Time) bool {
+	i := sort.Search(len(o), func(i int) bool { return o[i] > after })
+	return i < len(o) && o[i] <= by
 }
 
-// beside adds the gaps of l to b, and returns its steps with prompts that cut says
-// are cut.
-func (l *lane) beside(b *Beside, budget int32, long func(id int64) bool) cutSteps {
-	var ends cutSteps
-	cuts := make([]int, len(l.steps)+1)     // cut steps before each
+// beside adds the gaps of l to b, and returns its steps over the budget, beyond which
+// the prompts are that long says are.
+func (l *lane) beside(b *Beside, budget int32, long func(id int64) bool) overSteps {
+	var ends overSteps
+	over := make([]int, len(l.steps)+1)     // steps over the budget before each
 	lost := make([]float64, len(l.steps)+1) // seconds of excess before each
 	touched := make([]bool, len(l.steps))   // of gaps
 	before := 0
 	for i := range l.steps {
 		s := &l.steps[i]
-		cuts[i+1], lost[i+1] = cuts[i], lost[i]+s.excess.Seconds()
+		over[i+1], lost[i+1] = over[i], lost[i]+s.excess.Seconds()
 		if s.tokens+s.decodes >= int64(budget) || slices.ContainsFunc(l.ids[before:s.ids], long) {
-			cuts[i+1], ends = cuts[i]+1, append(ends, s.end)
+			over[i+1], ends = over[i]+1, append(ends, s.end)
 		}
 		before = s.ids
 	}
 	for _, g := range l.gaps {
 		b.Prompted += int64(g.seqs)
-		if cuts[g.to] > cuts[g.from] {
-			b.Cut += int64(g.seqs)
+		if over[g.to] > over[g.from] {
+			b.Over += int64(g.seqs)
 		}
 		b.Lost += float64(float64(g.seqs) * (lost[g.to] - lost[g.from]))
 		for i := g.from; i < g.to; i++ {

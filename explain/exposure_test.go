@@ -40,9 +40,9 @@ func TestExposureByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Beside{Gaps: 5, Prompted: 3, Cut: 1, Answers: 2, CutAnswers: 1, Steps: 2, Tokens: 500, Lost: 0.06}
+	want := Beside{Gaps: 5, Prompted: 3, Over: 1, Answers: 2, OverAnswers: 1, Steps: 2, Tokens: 500, Lost: 0.06}
 	for budget, cut := range map[int32][2]int64{250: {1, 1}, 150: {3, 2}, 301: {1, 1}, 302: {0, 0}} {
-		want.Cut, want.CutAnswers = cut[0], cut[1]
+		want.Over, want.OverAnswers = cut[0], cut[1]
 		got := e.Beside(budget)
 		if math.Abs(got.Lost-want.Lost) > 1e-12 {
 			t.Errorf("lost %v s, want %v", got.Lost, want.Lost)
@@ -93,10 +93,10 @@ func TestExposureIsWhatBlameCharges(t *testing.T) {
 		if want := charged.Seconds(); math.Abs(got.Lost-want) > 1e-9*want || want == 0 {
 			r.Fatalf("gaps lost %v s to prompts, requests %v", got.Lost, want)
 		}
-		if all := e.Beside(0); all.Cut != all.Prompted || all.Prompted != got.Prompted || got.Cut > got.Prompted || got.Prompted > got.Gaps {
+		if all := e.Beside(0); all.Over != all.Prompted || all.Prompted != got.Prompted || got.Over > got.Prompted || got.Prompted > got.Gaps {
 			r.Fatalf("%+v and with no budget %+v", got, all)
 		}
-		if none := e.Beside(math.MaxInt32); none.Cut != 0 || none.CutAnswers != 0 {
+		if none := e.Beside(math.MaxInt32); none.Over != 0 || none.OverAnswers != 0 {
 			r.Fatalf("no prompt is that long: %+v", none)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/scenario"
+	"servesim/sim"
 )
 
 // smallGrid is a map that is drawn in no time.
@@ -65,7 +66,14 @@ func TestDefaultMapFits(t *testing.T) {
 				Goodput: &analysis.ShareChange{}, Rules: ruled()})
 		}
 	}
-	for _, table := range append(m.pictures(), m.totals(), m.ruleTable()) {
+	for i := range m.Cells { // as wide as they get
+		c := &m.Cells[i]
+		for k := range c.Rules {
+			c.Rules[k].Off, c.Rules[k].On, c.Rules[k].Predicted, c.Rules[k].Found = 0.1, 0.1, analysis.Better, analysis.Worse
+		}
+		c.Changes[itl999].Base, c.Changes[itl999].Run = 900*sim.Millisecond, 1000*sim.Millisecond
+	}
+	for _, table := range append(m.pictures(), m.totals(), m.ruleTable(), m.exceptionTable()) {
 		for line := range strings.Lines(table) {
 			if n := utf8.RuneCountInString(line) - 1; n > mapWidth {
 				t.Errorf("%d columns: %s", n, line)

@@ -7,20 +7,22 @@ import (
 // A Rule is what shares of gaps, or of answers, say of one percentile before it is
 // looked at, and what came of it.
 //
-// Cut prompts are those longer than the budget. Without chunking, gaps that coincide
-// with one's prefill last as long as all of it; with, more gaps coincide with its
-// chunks, and each lasts as long as a step of the budget. The percentile that leaves
-// a share α beyond it is a gap of the first kind if their share is α or more: then
-// chunking makes it shorter. If it isn't, but that of the second kind is, chunking
-// makes a short gap a chunk's: longer. If neither is, the percentile is of other gaps.
+// A step is over the budget if it has as many tokens or more, or a part of a prompt
+// that is longer. Without chunking, gaps that coincide with such a step last as long as
+// whole prompts do; with, more gaps coincide with one, and each lasts as long as the
+// budget takes. The percentile that leaves a share α beyond it is a gap of the first
+// kind if their share is α or more: then chunking makes it shorter. If it isn't, but
+// that of the second kind is, chunking makes another gap a chunk's: longer. If neither
+// is, the percentile is of other gaps.
 type Rule struct {
 	// Of is the statistic, in Statistics, and Beyond its share α.
 	Of     int
 	Beyond float64
 	// Off and On are the shares, means over seeds, of gaps (of answers, for the worst
-	// gap) that coincide with steps with cut prompts, without and with chunking.
+	// gap) that coincide with steps over the budget, without and with chunking.
 	Off, On float64
-	// Any is the same of steps with any prompts, without and with chunking; 0 of answers.
+	// AnyOff and AnyOn are the same of steps with any prompts, without and with chunking;
+	// for the worst gap they are Off and On.
 	AnyOff, AnyOn float64
 	// Predicted is Better, Worse or Same; Unclear if seeds are on either side of the
 	// boundary.
@@ -45,10 +47,10 @@ func rules(off, on []*Measures, bi int, changes []analysis.Change) []Rule {
 		r.Found = changes[r.Of].Direction
 		for k := range off {
 			a, b := &off[k].Beside[bi], &on[k].Beside[0]
-			x, y := a.Share(a.Cut), b.Share(b.Cut)
+			x, y := a.Share(a.Over), b.Share(b.Over)
 			u, v := a.Share(a.Prompted), b.Share(b.Prompted)
 			if r.Of == gap99 {
-				x, y = share(a.CutAnswers, a.Answers), share(b.CutAnswers, b.Answers)
+				x, y = share(a.OverAnswers, a.Answers), share(b.OverAnswers, b.Answers)
 				u, v = x, y
 			}
 			r.Off, r.On = r.Off+x/float64(len(off)), r.On+y/float64(len(off))
@@ -69,7 +71,7 @@ func agreed(k int, before, now analysis.Direction) analysis.Direction {
 }
 
 // predict returns what becomes of a percentile beyond which a share of the gaps is,
-// by the shares of those beside cut prompts without chunking and with.
+// by the shares of those over the budget without chunking and with.
 func predict(off, on, beyond float64) analysis.Direction {
 	switch {
 	case off >= beyond:

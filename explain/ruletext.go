@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"servesim/analysis"
 	"servesim/report"
@@ -84,7 +85,7 @@ func (m *Map) ruleTable() string {
 const ruleText = "Over the budget is a step of the budget's tokens or more, or with a part of a prompt longer than the budget. " +
 	"Without chunking, gaps beside such steps last as long as whole prompts; with it, more gaps are beside such steps and none lasts longer than the budget takes. " +
 	"A percentile that leaves 1 % (0.1 %) beyond it gets better if without chunking 1 % (0.1 %) of the gaps or more are beside steps over the budget, " +
-	"worse if only with chunking so many are, and stays the same if even then fewer are. For the worst gap, the shares are of answers."
+	"worse if only with chunking so many are, and stays the same if even then fewer are, but for what chunks leave to other gaps of the share beyond it. For the worst gap, the shares are of answers."
 
 // boundaryText says what isn't foretold.
 const boundaryText = "seeds lie on both sides of the boundary, so nothing is foretold; too close to call: the interval of the change holds 0 and more than 1 % of the base"
@@ -107,20 +108,20 @@ func (m *Map) ruleWords() (items [][2]string) {
 	}
 	return append(items, [2]string{"exceptions", list(order, func(k [2]analysis.Direction) string {
 		return fmt.Sprintf("%s foretold %s and found %s", analysis.Grouped(kinds[k]), k[0], k[1])
-	}) + "; over the budget are the shares without chunking and with it, the percentiles are in ms"})
+	}) + "; without chunking (off) and with it (on) are the share over the budget, in per cent, and the percentile; rule is the mark foretold"})
 }
 
 // exceptionTable is a table of the cells in which a rule failed, "" if there are none.
 func (m *Map) exceptionTable() string {
-	heads := []string{"exception", "long", "tokens", "load", "budget", "over the", "budget", "foretold", "found", "without", "with"}
+	heads := []string{"exception", "long", "tokens", "load", "budget", "% off", "% on", "rule", "is", "off, ms", "on, ms"}
 	var rows [][]string
 	for _, s := range m.scores() {
 		for _, e := range s.exceptions {
 			c, r := e.cell, e.rule
 			ch := &c.Changes[r.Of]
 			rows = append(rows, []string{
-				Statistics()[r.Of].Title(), percent(c.Share), grouped(c.Length), percent(c.Load), grouped(c.Budget),
-				fmt.Sprintf("%.2f %%", 100*r.Off), fmt.Sprintf("%.2f %%", 100*r.On), string(r.Predicted), string(r.Found),
+				strings.Replace(Statistics()[r.Of].Title(), "worst ", "", 1), percent(c.Share), grouped(c.Length), percent(c.Load), grouped(c.Budget),
+				fmt.Sprintf("%.2f", 100*r.Off), fmt.Sprintf("%.2f", 100*r.On), string(mark(r.Predicted)), string(mark(r.Found)),
 				report.Number(ch.Base.Milliseconds()), report.Number(ch.Run.Milliseconds()),
 			})
 		}

@@ -6,12 +6,13 @@ import (
 	"servesim/sim"
 )
 
-// ReplicatedChange returns the change of a statistic between two scenarios that
+// ChangeBySeed returns the change of a statistic between two scenarios that
 // were simulated under the same seeds: base and run are its values in both, by
 // seed, of equal number. Base and Run of the change are their means. The interval
 // is Student's of the mean of the differences by seed, so that the luck that a
-// seed has in both scenarios cancels.
-func ReplicatedChange(base, run []sim.Duration) Change {
+// seed has in both scenarios cancels. It is of the statistic of a run, as an operator
+// sees it; CompareReplications is of the statistic of all runs together.
+func ChangeBySeed(base, run []sim.Duration) Change {
 	n := len(base)
 	before, after, differences := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range base {
@@ -29,8 +30,8 @@ func ReplicatedChange(base, run []sim.Duration) Change {
 	return c
 }
 
-// ReplicatedShareChange is ReplicatedChange of a share of good requests.
-func ReplicatedShareChange(base, run []float64) ShareChange {
+// ShareChangeBySeed is ChangeBySeed of a share of good requests.
+func ShareChangeBySeed(base, run []float64) ShareChange {
 	// A share falls as a latency does where good requests count as negative.
 	parts := func(shares []float64) []sim.Duration {
 		list := make([]sim.Duration, len(shares))
@@ -39,6 +40,6 @@ func ReplicatedShareChange(base, run []float64) ShareChange {
 		}
 		return list
 	}
-	c := ReplicatedChange(parts(base), parts(run))
+	c := ChangeBySeed(parts(base), parts(run))
 	return shareChangeOf(c)
 }
