@@ -95,6 +95,8 @@ type Answer struct {
 	Table []TableRow
 	// Cost is what the deployment costs at Rate.
 	Cost Cost
+	// Instant is the lower bound of InstantOf, nil if nobody asked.
+	Instant *Instant
 	// Trials and Requests are the number of rates that the answer rests on, and
 	// that of all requests simulated for them.
 	Trials   int

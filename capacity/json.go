@@ -129,6 +129,18 @@ type saturationJSON struct {
 	OutputTokensPerS number `json:"output_tokens_per_s"`
 }
 
+// instantJSON is an Instant.
+type instantJSON struct {
+	WindowPs      int64     `json:"window_ps"`
+	PerReplica    number    `json:"requests_per_s_per_replica"`
+	Peak          int64     `json:"peak_replicas"`
+	Mean          number    `json:"mean_replicas"`
+	GPUHours      number    `json:"gpu_hours"`
+	FixedGPUHours number    `json:"fixed_gpu_hours"`
+	Rates         []float64 `json:"requests_per_s"`
+	Replicas      []int64   `json:"replicas"`
+}
+
 // JSON returns a for programs.
 func (a *Answer) JSON() (string, error) {
 	out := struct {
@@ -155,12 +167,16 @@ func (a *Answer) JSON() (string, error) {
 		Trials     int             `json:"rates_simulated"`
 		Requests   int64           `json:"requests_simulated"`
 		Scenario   string          `json:"scenario_toml"`
+		Instant    *instantJSON    `json:"instant"`
 	}{
 		Schema: 1, Kind: "servesim-capacity", Load: a.Load, Limits: a.SLO.String(), Resolution: number(a.Resolution),
 		Rate: number(a.Rate), Lo: number(a.Lo), Hi: number(a.Hi), Unbounded: a.Unbounded,
 		PerGPU: number(a.Rate / float64(a.Plan.GPUs())), PerReplica: number(a.Rate / float64(a.Plan.Replicas())),
 		Today: number(a.Today), Headroom: number(a.Headroom()), Cost: costObject(&a.Cost),
 		At: trialObject(a.At), Over: trialObject(a.Over), Table: []rowJSON{}, Trials: a.Trials, Requests: a.Requests, Scenario: a.Plan.Text(),
+	}
+	if b := a.Instant; b != nil {
+		out.Instant = &instantJSON{int64(b.Window), number(b.PerReplica), b.Peak, number(b.Mean), number(b.GPUHours), number(b.FixedGPUHours), b.Rates, b.Replicas}
 	}
 	l, overloaded := a.Binding()
 	if out.Overload = overloaded; l != nil && !overloaded {

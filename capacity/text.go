@@ -39,6 +39,10 @@ func (a *Answer) Text() string {
 		p.item("Headroom", "none: today's rate is %.1f %% above the capacity", 100*(a.Today/a.Rate-1))
 	}
 	p.cost(&a.Cost)
+	if b := a.Instant; b != nil {
+		p.item("Instant", "if replicas came and went at once, a window of %v each, the workload would take %s at its peak and %s in the mean, each carrying %s requests/s at most: %s GPU hours at least, against %s with as many all the time",
+			b.Window, analysis.Counted(b.Peak, "replica"), digits(b.Mean), digits(b.PerReplica), digits(b.GPUHours), digits(b.FixedGPUHours))
+	}
 	p.line("")
 	p.table(a)
 	p.line("")
@@ -158,7 +162,7 @@ func found(l *Limit) string {
 	switch {
 	case l.IsGoodput:
 		share, _ := l.Share()
-		return fmt.Sprintf("%.2f %%", 100*share)
+		return fmt.Sprintf("%.3f %%", 100*share)
 	case l.Value.Unbounded:
 		return "requests that failed"
 	}

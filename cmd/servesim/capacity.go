@@ -12,6 +12,7 @@ import (
 	"servesim/analysis"
 	"servesim/capacity"
 	"servesim/scenario"
+	"servesim/sim"
 	"servesim/sim/gpu"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,8 @@ type capacityOptions struct {
 	prices     []string
 	json       bool
 
+	instant   string
+	window    sim.Duration
 	forTrace  bool
 	forRate   float64
 	gpus      []string
@@ -89,6 +92,7 @@ func (o *capacityOptions) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print the answer as JSON")
 	f.Float64Var(&o.forRate, "for-rate", 0, "find the fewest GPUs that serve so many `REQUESTS` a second")
 	f.BoolVar(&o.forTrace, "for-trace", false, "find the fewest GPUs that serve the workload as it is")
+	f.StringVar(&o.instant, "instant", "", "also say how many replicas the workload takes at least in each `WINDOW`, such as 60s, if they came and went at once")
 	f.StringSliceVar(&o.gpus, "gpus", nil, "with these, try each of `GPUS`, such as h100,b200")
 	f.Int64SliceVar(&o.tps, "tps", nil, "with these, try each number of GPUs that share a layer, such as 1,2,4")
 	f.Int64Var(&o.spare, "spare", 0, "with these, replicas that may be lost: 1 is N+1")
@@ -114,6 +118,15 @@ func (o *capacityOptions) check(cmd *cobra.Command) error {
 	for _, name := range []string{"gpus", "tps", "spare"} {
 		if given(name) && !o.fleet {
 			return usagef("--%s goes with --for-rate or --for-trace, which look for the fewest GPUs", name)
+		}
+	}
+	if given("instant") {
+		var err error
+		if o.window, err = sim.ParseDuration(o.instant); err != nil || o.window <= 0 {
+			return usagef("--instant %s: must be a time of more than 0s, such as 60s", o.instant)
+		}
+		if o.fleet {
+			return usagef("--instant and --for-rate or --for-trace don't go together; leave one out")
 		}
 	}
 	target, err := shareOf(o.target)
@@ -203,6 +216,11 @@ func (o *capacityOptions) find(ctx context.Context) (string, error) {
 	a, err := capacity.Find(ctx, o.source, o.converted)
 	if err != nil {
 		return "", err
+	}
+	if o.window > 0 {
+		if a.Instant, err = capacity.InstantOf(o.source, a, o.window); err != nil {
+			return "", err
+		}
 	}
 	if o.json {
 		return a.JSON()

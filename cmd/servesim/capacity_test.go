@@ -82,7 +82,7 @@ func capacityFaults() []faultCase {
 	}
 	return []faultCase{
 		{"capacity without limits", map[string]string{"s.toml": small}, "capacity s.toml", []string{"no limits", "--slo with one of", "consumer-chat-70b"}},
-		withLimits("limits that no rate keeps", "--set slo.goodput=ttft:1", "no rate keeps the limits", "goodput >= 99 %, found 0.00 %"),
+		withLimits("limits that no rate keeps", "--set slo.goodput=ttft:1", "no rate keeps the limits", "goodput >= 99 %, found 0.000 %"),
 		withLimits("price of nothing", "--price h100=0", "price of h100", "found 0", "more than 0"),
 		withLimits("price without an amount", "--price h100", "--price h100", "GPU=USD"),
 		withLimits("two prices", "--price h100=1 --price H100=2", "has a price already"),
@@ -96,6 +96,8 @@ func capacityFaults() []faultCase {
 		withLimits("target of two", "--target 2", "--target 2", "99%"),
 		withLimits("resolution of nothing", "--resolution 0", "resolution: found 0"),
 		withLimits("two runs", "--runs 2", "runs: found 2"),
+		withLimits("instant windows of nothing", "--instant 0s", "--instant 0s"),
+		withLimits("instant windows of a fleet", "--instant 60s --for-rate 3", "--instant and --for-rate"),
 		withLimits("no jobs", "--jobs 0", "--jobs 0"),
 		{"capacity of a trace on stdin", map[string]string{"s.toml": bounded()}, "capacity s.toml --trace -", []string{"standard input", "write it to a file first"}},
 	}
