@@ -43,7 +43,13 @@ func ParseInput(text string) (level, path string) {
 func (g *Gate) Measure(inputs []Input) (*Outcome, error) {
 	m := &measuring{gate: g, runs: make([][]*run, len(g.Levels)), clock: true}
 	var errs []error
+	seen := map[string]bool{}
 	for _, in := range inputs {
+		if name := in.Source.Name; seen[name] {
+			errs = append(errs, fmt.Errorf("%s: is given twice, and would count twice; leave one out", name))
+			continue
+		}
+		seen[in.Source.Name] = true
 		if err := m.file(in); err != nil {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
@@ -54,26 +60,7 @@ func (g *Gate) Measure(inputs []Input) (*Outcome, error) {
 	if errs != nil {
 		return nil, &scenario.UsageError{Err: errors.Join(errs...)}
 	}
-	var refused, lack []string
-	for i, l := range g.Levels {
-		switch n := len(m.runs[i]); {
-		case n == 0:
-			lack = append(lack, l.Title)
-		case n < g.Runs:
-			refused = append(refused, fmt.Sprintf("%s at %s can't tell a change from luck; measure %d or more", analysis.Counted(int64(n), "run"), l.Title, g.Runs))
-		}
-		refused = append(refused, g.evidence(&l, m.runs[i])...)
-	}
-	if lack != nil {
-		refused = append(refused, fmt.Sprintf("no sweep: nothing was measured at %s of the target, %s; measure there too, and say so: --from %s=FILE",
-			strings.Join(lack, ", "), g.targetText(), strings.TrimSuffix(strings.ReplaceAll(lack[0], "2x ", ""), " %")))
-	}
-	for _, t := range g.Thresholds {
-		if t.throughput() && !m.clock {
-			refused = append(refused, fmt.Sprintf("%s can't be judged: a file doesn't say when calls were sent; take the threshold out, or give results that do (servesim analyze shows what a file knows)", t.String()))
-		}
-	}
-	if refused != nil {
+	if refused := m.refused(); refused != nil {
 		return nil, g.refusals(refused)
 	}
 	var rows []Row
@@ -83,6 +70,31 @@ func (g *Gate) Measure(inputs []Input) (*Outcome, error) {
 		rows = append(rows, row)
 	}
 	return g.conclude(rows, true, m.cautions)
+}
+
+// refused returns why what was measured isn't enough.
+func (m *measuring) refused() []string {
+	g := m.gate
+	var refused, lack, first []string
+	for i, l := range g.Levels {
+		switch n := len(m.runs[i]); {
+		case n == 0:
+			lack, first = append(lack, l.Title), append(first, l.Name)
+		case n < g.Runs:
+			refused = append(refused, fmt.Sprintf("%s at %s can't tell a change from luck; measure %d or more", analysis.Counted(int64(n), "run"), l.Title, g.Runs))
+		}
+		refused = append(refused, g.evidence(&l, m.runs[i])...)
+	}
+	if lack != nil {
+		refused = append(refused, fmt.Sprintf("no sweep: nothing was measured at %s of the target, %s; measure there too, and say so: --from %s=FILE",
+			strings.Join(lack, ", "), g.targetText(), first[0]))
+	}
+	for _, t := range g.Thresholds {
+		if t.throughput() && !m.clock {
+			refused = append(refused, fmt.Sprintf("%s can't be judged: a file doesn't say when calls were sent; take the threshold out, or give results that do (servesim analyze shows what a file knows)", t.String()))
+		}
+	}
+	return refused
 }
 
 // measuring is the state of Measure.

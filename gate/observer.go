@@ -18,8 +18,13 @@ type observer struct {
 	queue, ttft    float64 // sums, in seconds
 	prompt         int32   // of the first request
 	differ         bool    // another one has another prompt
+	print          uint64  // of every request; runs that share it are copies
 	first, last    sim.Time
 }
+
+// fnvPrime is that of the 64-bit FNV-1a hash, which takes in whole numbers here
+// (Fowler, Noll and Vo, www.isthe.com/chongo/tech/comp/fnv).
+const fnvPrime = 1099511628211
 
 // newObserver returns an observer of no request.
 func newObserver(limits analysis.Goodput) *observer {
@@ -37,6 +42,9 @@ func (o *observer) Request(r *observe.Request) error {
 		o.first = r.Arrival
 	}
 	o.last = max(o.last, r.Arrival)
+	for _, x := range []int64{int64(r.Arrival), int64(r.First), int64(r.Last), int64(r.Prompt), int64(r.Output)} {
+		o.print = (o.print ^ uint64(x)) * fnvPrime
+	}
 	missed, at := 0, 0
 	for i, l := range o.limits {
 		if !l.Scope.Holds(r) {

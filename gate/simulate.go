@@ -91,7 +91,9 @@ func (g *Gate) evidence(l *Level, runs []*run) []string {
 	var reasons []string
 	n := analysis.Counted(int64(len(runs)), "run")
 	same, few, least := true, 0, runs[0].requests
+	prints := map[uint64]bool{}
 	for _, r := range runs {
+		prints[r.print] = true
 		same = same && !r.differ && r.prompt == runs[0].prompt
 		least = min(least, r.requests)
 		if r.requests < LeastRequests {
@@ -101,6 +103,10 @@ func (g *Gate) evidence(l *Level, runs []*run) []string {
 	if few > 0 {
 		reasons = append(reasons, fmt.Sprintf("at %s %d of %s have fewer than %d requests, the least %d, and of so few a P99 is the one slowest; make runs longer",
 			l.Title, few, n, LeastRequests, least))
+	}
+	if copies := len(runs) - len(prints); copies > 0 {
+		reasons = append(reasons, fmt.Sprintf("at %s %d of %s are copies of others, call for call, and a copy tells nothing more; give each run a seed of its own",
+			l.Title, copies, n))
 	}
 	if same && runs[0].prompt >= 0 {
 		reasons = append(reasons, fmt.Sprintf("identical prompts: at %s each has %s, so that no long one ever stalls the others, as happens to users; measure with prompts of the lengths that users send",

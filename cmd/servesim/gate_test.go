@@ -84,6 +84,8 @@ func refusals() []gateCase {
 		{"measured: no sweep and too few runs", gating, "--from 100=100.json", results("100", 3, 120, good)},
 		{"measured: too few requests", gating, "--from 100=100.json", results("100", 30, 40, good)},
 		{"measured: identical prompts", gating, "--from 100=100.json", results("100", 30, 120, func(int) (int, int) { return 512, 100 })},
+		{"measured: copies", gating, "--from 100=100.json", results("100", 30, 120, func(i int) (int, int) { return 100 + i%120, 100 })},
+		{"measured: a file twice", gating, "--from 100=100.json 150=100.json", results("100", 30, 120, good)},
 		{"measured: another tool", gated(`tool = "vllm"`, `tool = "aiperf"`), "--from 100=100.json", results("100", 30, 120, good)},
 		{"measured: no load tells", gating, "--from 77.json", map[string]string{"77.json": vllmResults(1, 120, 3, good)}},
 		{"measured: a limit on the queue", gated("ttft <= 500ms", "queue <= 500ms"), "--from 100=100.json", results("100", 30, 120, good)},
@@ -235,9 +237,9 @@ func TestGateMeasured(t *testing.T) {
 	late := func(every int) func(i int) (int, int) {
 		return func(i int) (int, int) {
 			if i%every == 0 {
-				return 100 + i%7, 900
+				return 100 + i%3001, 900
 			}
-			return 100 + i%7, 100
+			return 100 + i%3001, 100
 		}
 	}
 	files := map[string]string{
@@ -245,7 +247,7 @@ func TestGateMeasured(t *testing.T) {
 		"25.json": vllmResults(30, 100, 1, late(1<<40)), "50.json": vllmResults(30, 100, 2, late(1<<40)),
 		"100.json": vllmResults(30, 100, 4, late(50)), "150.json": vllmResults(30, 100, 6, late(5)),
 	}
-	files["25.json"] = vllmResults(30, 100, 1, func(i int) (int, int) { return 100 + i%7, 100 })
+	files["25.json"] = vllmResults(30, 100, 1, func(i int) (int, int) { return 100 + i%3001, 100 })
 	inFolder(t, files)
 	out := ok(t, "gate", "gate.toml", "--from", "25=25.json", "50%=50.json", "100=100.json", "150=150.json")
 	for _, want := range []string{"98.0 %", "80.0 %", "18.00 points", "FLAGGED", "Verdict     PASS", "between 100 % and 150 %"} {
