@@ -74,10 +74,8 @@ const targetsWhy = `Why targets are missed, as far as it is known:
 - Constants are fitted on Llama-3.3-70B in fp8 (H100 under TensorRT-LLM: Qwen3-32B in fp8), and the
   cells of that model and format come nearest. No calibration row tells anything of other models
   or of weights in bf16, fp4 and mxfp4.
-- fp4 under vLLM on B200 comes out low: its kernels are those that vLLM 0.24 has, timed without the
-  quantising of their inputs, and the runs are of 0.10, whose fp4 kernels no table has. With kernels
-  pooled over engines it would come out closer, but the calibration rows, all fp8, fit vLLM's own
-  better, and held-out rows choose nothing.
+- fp4 under vLLM on B200 comes out low: its kernels are those that vLLM 0.24 has, the runs are of
+  0.10, whose fp4 kernels no table has, and no calibration row is in fp4.
 - Experts in mxfp4 (gpt-oss): newer start scripts on H100 and H200 ask for Marlin kernels, which no
   table has; which rows they are of is not recorded. Five rows of H100 under vLLM with 512 users
   measure TPOT of 3.6 to 27 ms beside TTFT of 22 to 303 s: such servers ran far fewer sequences at
@@ -85,8 +83,9 @@ const targetsWhy = `Why targets are missed, as far as it is known:
 - No calibration row is of a vLLM since 0.11. Those of 0.10 schedule asynchronously, as later ones
   do by default, and their host times are kept as what that leaves in the open; what later versions
   hide beyond is told by none.
-- TTFT under vLLM on B200: with 8 GPUs and 16 or more users the runs wait 15 to 30 % longer than the
-  simulation, those of the fit too, and why is not known.
+- TTFT under vLLM on B200: with 8 GPUs, 16 or more users and prompts of 1024 tokens the runs wait 15 to
+  30 % longer than the simulation, those of the fit too. One stall of 0.2 to 0.9 s in the start burst
+  would do it; no data tell of one.
 - H100 under TensorRT-LLM: the options of those servers and the distribution of lengths are not
   documented, and the rules below fill them in.
 - TTFT holds the time from the client to the scheduler, request_s, one constant for each engine and

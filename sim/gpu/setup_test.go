@@ -144,7 +144,7 @@ func TestLaunchCaveats(t *testing.T) {
 		want        string
 	}{
 		{"b200", "vllm", nil, "not applied here"},
-		{"b200", "vllm", &yes, "59.8 ms here"},
+		{"b200", "vllm", &yes, "59.6 ms here"},
 		{"b200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h200", "trtllm", nil, "0 here, because the runs cannot tell"},
 		{"h100", "vllm", nil, ""},

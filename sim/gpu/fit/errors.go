@@ -17,7 +17,8 @@ type Errors struct {
 
 // Errors returns how far k is off for the rows that w wants, operator by operator,
 // over the same rows that fits are made of: products without those that warm
-// leaves out, decode attention outside the L2 cache, experts on one rank under
+// leaves out, those that found their weights in the L2 cache counted as if they had
+// not, decode attention outside the L2 cache, experts on one rank under
 // power-law routing. Rows whose format k has no coefficients for do not count.
 func (t *Tables) Errors(k gpu.Kernels, w Wanted) []Errors {
 	ratios := map[string][]float64{}

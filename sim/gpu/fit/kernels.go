@@ -45,7 +45,7 @@ func (t *Tables) gemms(w Wanted, into map[string]gpu.GEMM) error {
 	pooled := map[string][]gemmRow{}
 	for _, name := range sortedKeys(groups) {
 		format, _, _ := strings.Cut(name, " ")
-		pooled[format] = append(pooled[format], warm(groups[name])...)
+		pooled[format] = append(pooled[format], cached(warm(groups[name]), w.Datasheet.L2Bytes)...)
 	}
 	for _, format := range sortedKeys(pooled) {
 		c, err := fitGEMM(pooled[format], w.Datasheet, gpu.Format(format))

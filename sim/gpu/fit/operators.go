@@ -10,38 +10,6 @@ import (
 // that isn't there.
 const nothing = 1e14 // bytes/s
 
-// fitGEMM fits the products of weights of format f.
-func fitGEMM(rows []gemmRow, d gpu.Datasheet, f gpu.Format) (gpu.GEMM, error) {
-	at := func(x []float64) gpu.GEMM {
-		return gpu.GEMM{FixedS: x[0], Per1024KS: x[1], FlopPerS: x[2], WeightBytesPerS: x[3], InputBytesPerS: x[4], OutputBytesPerS: x[5]}
-	}
-	p := problem{
-		coefficients: []coefficient{{4e-6, 0}, {0.3e-6, 0}, {0.7 * d.Peak(f), d.Peak(f)}, {0.9 * d.HBMBytesPerS, d.HBMBytesPerS}, {4e12, 0}, {8e12, 0}},
-		predict: func(x []float64) func(int) float64 {
-			c := at(x)
-			return func(i int) float64 { return c.Seconds(rows[i].shape) }
-		},
-	}
-	for _, r := range rows {
-		p.samples = append(p.samples, sample{fmt.Sprintf("n%d k%d", r.shape.N, r.shape.K), r.seconds})
-	}
-	x, prov, err := p.solve()
-	if err != nil {
-		return gpu.GEMM{}, err
-	}
-	c := at(x)
-	if c.InputBytesPerS > nothing {
-		c.InputBytesPerS = 0
-	}
-	if c.OutputBytesPerS > nothing {
-		c.OutputBytesPerS = 0
-	}
-	c.Fit = prov
-	c.Fit.Range = fmt.Sprintf("m %s, n %s, k %s",
-		span(rows, func(r gemmRow) int64 { return r.shape.M }), span(rows, func(r gemmRow) int64 { return r.shape.N }), span(rows, func(r gemmRow) int64 { return r.shape.K }))
-	return c, nil
-}
-
 // warm leaves out the rows of an m at which most shapes take over 1.2 times as
 // long as at the next larger m: padding to that m would be faster, so something
 // else was measured, such as a first call.

@@ -19,6 +19,7 @@ type (
 		kernel
 		shape   gpu.GEMMShape
 		seconds float64
+		cached  bool // the weights of the row fit the L2 cache
 	}
 	attnRow struct {
 		kernel
@@ -87,7 +88,7 @@ func (t *Tables) readGEMM(name string, r io.Reader) error {
 	for i := range c.rows {
 		k := kernel{c.text(i, "gpu"), c.text(i, "engine"), c.text(i, "dtype")}
 		t.gemm = append(t.gemm, gemmRow{k, gpu.GEMMShape{M: c.count(i, "m", 1), N: c.count(i, "n", 1), K: c.count(i, "k", 1),
-			WeightBytes: gpu.Format(k.format).BytesPerWeight()}, c.seconds(i, "us")})
+			WeightBytes: gpu.Format(k.format).BytesPerWeight()}, c.seconds(i, "us"), false})
 	}
 	return c.err()
 }

@@ -52,7 +52,15 @@ func (t *Tables) Untold(k gpu.Kernels, w Wanted) []Untold {
 				rows = append(rows, r)
 			}
 		}
-		out = append(out, untold("gemm."+f, k.GEMM[f], k.GEMM[f].Fit.Median, len(rows), func(c *gpu.GEMM, i int) float64 { return c.Seconds(rows[i].shape) })...)
+		rows, memory := cached(rows, w.Datasheet.L2Bytes), k.GEMM[f].WeightBytesPerS
+		out = append(out, untold("gemm."+f, k.GEMM[f], k.GEMM[f].Fit.Median, len(rows), func(c *gpu.GEMM, i int) float64 {
+			if rows[i].cached { // tells nothing of the memory
+				from := *c
+				from.WeightBytesPerS = memory
+				return from.Seconds(rows[i].shape)
+			}
+			return c.Seconds(rows[i].shape)
+		})...)
 	}
 	for _, p := range []struct {
 		name string

@@ -18,7 +18,7 @@ func TestUntoldByHand(t *testing.T) {
 			for _, n := range []int64{1024, 4096, 16384} {
 				for _, k := range ks {
 					s := gpu.GEMMShape{M: m, N: n, K: k, WeightBytes: 2}
-					out.gemm = append(out.gemm, gemmRow{kernel{"X", "e", "bf16"}, s, c.Seconds(s)})
+					out.gemm = append(out.gemm, gemmRow{kernel{"X", "e", "bf16"}, s, c.Seconds(s), false})
 				}
 			}
 		}
