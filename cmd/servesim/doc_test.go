@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +149,7 @@ func TestReadme(t *testing.T) {
 	if len(list) == 0 {
 		t.Fatal("README has no command block; it must show what servesim prints")
 	}
+	t.Chdir(filepath.Dir(readme))             // where its reader is
 	for _, b := range slices.Backward(list) { // so that lines above stay where they are
 		got := trimBlank(strings.Split(ok(t, b.args...), "\n"))
 		switch now, ok := refreshed(b.want, got); {
@@ -162,7 +164,7 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(readme, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Base(readme), []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
