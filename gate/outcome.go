@@ -166,12 +166,15 @@ func (o *Outcome) steady(r *Row) {
 		o.Cautions = append(o.Cautions, fmt.Sprintf("in %d of %s at %s the queue grew as long as requests came, so that figures there get worse as runs get longer",
 			r.Overloaded, analysis.Counted(int64(len(r.Shares)), "run"), r.Level.Title))
 	}
+	if p := o.Gate.plan; p != nil && !o.Measured && p.Given("run.warmup") {
+		return // the begin isn't in the figures
+	}
 	for _, m := range r.Pool.Metrics {
 		if m.Key != analysis.E2EL.String() || !m.OK || !r.Clock || r.Span <= 0 {
 			continue
 		}
 		if e2e := m.Mean.Seconds(); e2e > float64(mostRamp*r.Span) {
-			o.Cautions = append(o.Cautions, fmt.Sprintf("runs are short: requests come for %s s at %s, and an answer takes %s s, in which the engine fills from empty; give [runs] more requests",
+			o.Cautions = append(o.Cautions, fmt.Sprintf("runs are short: requests come for %s s at %s, and an answer takes %s s, in which the engine fills from empty; give [runs] more requests, or the scenario run.warmup",
 				report.Number(r.Span), r.Level.Title, report.Number(e2e)))
 		}
 	}

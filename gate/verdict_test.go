@@ -43,6 +43,12 @@ func TestUnsteadyRuns(t *testing.T) {
 	if got := all("200.0"); !strings.Contains(got, "runs are short: requests come for 0.") {
 		t.Error(got)
 	}
+	warm := "[set]\n\"run.warmup\" = 100\n\"workload.requests\" = 220\n"
+	text := strings.Replace(example("ttft <= 1s"), "requests = 100, ", "", 1) + warm
+	text = strings.Replace(text, "rate_per_s = 4.0\nsweep", "rate_per_s = 200.0\nsweep", 1)
+	if got := strings.Join(simulated(t, text).Cautions, "\n"); strings.Contains(got, "runs are short") {
+		t.Error(got)
+	}
 }
 
 // TestSimulateEnds holds that a gate which is interrupted ends with that and no verdict.
