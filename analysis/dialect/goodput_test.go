@@ -102,3 +102,38 @@ func TestMarginalLimits(t *testing.T) {
 		t.Errorf("vllm has no limits on percentiles, yet %+v", r.Goodput)
 	}
 }
+
+// Limits that are below: servesim's may be, on a call's span and on its longest
+// pause; vLLM knows only what may be reached.
+func TestStrictLimits(t *testing.T) {
+	calls := []*transcript.Call{answer(1, 0, 500*ms, 700*ms, 200, 101, 1)} // pauses of 7 ms
+	for _, c := range []struct {
+		dialect, limits string
+		good            int64
+	}{
+		{"servesim", "ttft <= 500ms", 1}, {"servesim", "ttft < 500ms", 0}, {"servesim", "ttft < 500.001ms", 1},
+		{"servesim", "tpot <= 7ms", 1}, {"servesim", "tpot < 7ms", 0},
+		{"servesim", "max_gap <= 7ms", 1}, {"servesim", "max_gap < 7ms", 0},
+		{"vllm", "ttft < 500ms", 1}, {"vllm", "ttft < 499ms", 0},
+	} {
+		slo, err := analysis.ParseSLO(c.limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := measured(t, c.dialect, calls, Options{Goodput: slo.Goodput}, nil).Goodput; g.Good != c.good {
+			t.Errorf("%s, %s: %d good, want %d", c.dialect, c.limits, g.Good, c.good)
+		}
+	}
+}
+
+// MLPerf's limits are on all calls: one on some is none of its.
+func TestMarginalLimitsAreOnAllCalls(t *testing.T) {
+	slo, err := analysis.ParseSLO("ttft p99 < 600ms, tpot p99 < 1ms for class x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := measured(t, "mlperf", []*transcript.Call{one(1)}, Options{Run: slo.Run}, nil).Goodput
+	if len(g.Verdicts) != 1 || g.Verdicts[0].Objective != analysis.TTFT {
+		t.Errorf("%+v, want a verdict on TTFT alone", g.Verdicts)
+	}
+}

@@ -275,3 +275,49 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// Halves of a nanosecond go to the even one, as in Python, or down, or up.
+func TestRoundings(t *testing.T) {
+	for _, c := range []struct {
+		span         sim.Duration
+		over         int64
+		up, even, dn int64
+	}{
+		{1500, 1, 1500, 2000, 1000}, {2500, 1, 2500, 2000, 2000}, {2501, 1, 2501, 3000, 2000},
+		{5000, 2, 2500, 2000, 2000}, {7000, 2, 3500, 4000, 3000}, {7, 2, 4, 0, 0}, {700 * sim.Millisecond, 99, 7_070_707_071, 7_070_707_000, 7_070_707_000},
+	} {
+		q := quotient{c.span, c.over}
+		if up, even, dn := q.rounded(ToPicosecond), q.rounded(ToNanosecond), q.rounded(DownToNanosecond); up != c.up || even != c.even || dn != c.dn {
+			t.Errorf("%d ps over %d: %d, %d and %d, want %d, %d and %d", int64(c.span), c.over, up, even, dn, c.up, c.even, c.dn)
+		}
+	}
+}
+
+// Of calls scheduled at one instant, the one with the larger number was issued
+// last: loadgen's window ends with it.
+func TestLastIssued(t *testing.T) {
+	long, last := answer(1, 0, 500*ms, 700*ms, 9, 11, 1), answer(2, 0, 500*ms, 300*ms, 9, 11, 1)
+	for _, calls := range [][]*transcript.Call{{long, last}, {last, long}} {
+		r := measured(t, "mlperf", calls, Options{}, nil)
+		if got := number(t, r, "result_completed_samples_per_sec"); got != 1.25 { // (2 - 1) / 0.8 s
+			t.Errorf("%v samples/s, want 1.25", got)
+		}
+	}
+}
+
+// A client's tokenizer doesn't see the tokens of reasoning where the tool doesn't
+// read it: 11 tokens of which 4 are reasoning are 7 to GenAI-Perf, 11 to AIPerf.
+func TestHiddenTokens(t *testing.T) {
+	c := answer(1, 0, 500*ms, 1000*ms, 9, 11, 1)
+	for i := range 4 {
+		c.Chunks[i].Kind = transcript.Reasoning
+	}
+	// Visible are the tokens after 900, 1000, … 1500 ms.
+	check(t, []cell{
+		{"genai-perf", []*transcript.Call{c}, nil, "time_to_first_token mean", "900", "%.0f"},
+		{"genai-perf", []*transcript.Call{c}, nil, "inter_token_latency mean", "100", "%.0f"},
+		{"genai-perf", []*transcript.Call{c}, nil, "output_token_throughput", "4.667", "%.3f"},
+		{"aiperf", []*transcript.Call{c}, nil, "time_to_first_token mean", "500", "%.0f"},
+		{"aiperf", []*transcript.Call{c}, nil, "output_token_throughput", "7.333", "%.3f"},
+	})
+}
