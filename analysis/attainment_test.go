@@ -194,6 +194,25 @@ func TestVerdictsKnowTheirResolution(t *testing.T) {
 	}
 }
 
+// Two of three requests are good, which have 200 prompt and 8 output tokens of 10;
+// the run lasts 400 ms. A share that is exactly the least one is enough.
+func TestGoodputByHand(t *testing.T) {
+	s := feed(t, Options{SLO: wanted(t, "ttft <= 200ms, goodput >= 66.6%")},
+		request(1, [5]int64{0, 0, 0, 100, 10}, 3), request(2, [5]int64{0, 0, 0, 200, 10}, 5), request(3, [5]int64{0, 0, 0, 390, 10}, 2))
+	g := s.Report().Goodput
+	if g.Good != 2 || g.PromptTokens != 200 || g.OutputTokens != 8 || g.PerSecond != 5 || g.OutputPerSecond != 20 || g.TokensPerSecond != 520 {
+		t.Errorf("%+v", g)
+	}
+	for _, c := range []struct {
+		least int64
+		want  Judgement
+	}{{900_000_000, Pass}, {900_000_001, Fail}, {899_999_999, Pass}} {
+		if v := shareVerdict(Percentile{c.least}, tallyCell{900, 1000}, 0, ShareInterval{}); v.Judgement != c.want {
+			t.Errorf("at least %d ppb of 90 %%: %s; want %s", c.least, v.Judgement, c.want)
+		}
+	}
+}
+
 // One of three requests failed: the median of all three is the slower of the two
 // that completed, and the P90 is a request that never got an answer.
 func TestVerdictsByHand(t *testing.T) {

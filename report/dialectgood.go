@@ -67,8 +67,8 @@ func notes(d *dialect.Dialect, g *dialect.Grade) []string {
 		}
 		list = append(list, fmt.Sprintf("P99 %s %s ms %s %s ms", strings.ToUpper(v.Objective.String()), milliseconds(v.P99), is, milliseconds(v.Limit)))
 	}
-	for _, o := range g.Ignored {
-		list = append(list, fmt.Sprintf("has no key for %s", o))
+	for i := range g.Ignored {
+		list = append(list, "leaves out "+g.Ignored[i].String())
 	}
 	if g.Unknown > 0 {
 		list = append(list, analysis.Counted(g.Unknown, "call")+" couldn't be judged")

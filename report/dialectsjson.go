@@ -86,8 +86,8 @@ func gradeObject(r *dialect.Result) any {
 		return nil
 	}
 	ignored := []string{}
-	for _, o := range g.Ignored {
-		ignored = append(ignored, o.String())
+	for i := range g.Ignored {
+		ignored = append(ignored, g.Ignored[i].Objective.String())
 	}
 	o := object{{"option", g.Option}, {"ignored", ignored}, {"note", r.Dialect.Goodput.Note}}
 	if g.Need != "" {

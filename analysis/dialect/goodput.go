@@ -73,7 +73,7 @@ type Goodput struct {
 type limits struct {
 	keys    []GoodKey
 	given   []analysis.Limit
-	ignored []analysis.Objective
+	ignored []analysis.Limit
 }
 
 // limitsOf returns the limits of o that g can take.
@@ -86,7 +86,7 @@ func (g *Goodput) limitsOf(o *Options) limits {
 	for _, limit := range given {
 		i := slices.IndexFunc(g.Keys, func(k GoodKey) bool { return k.Objective == limit.Objective })
 		if i < 0 || !limit.Scope.All() && !g.Scopes {
-			l.ignored = append(l.ignored, limit.Objective)
+			l.ignored = append(l.ignored, limit)
 			continue
 		}
 		l.keys, l.given = append(l.keys, g.Keys[i]), append(l.given, limit)

@@ -59,10 +59,10 @@ type RateValue struct {
 
 // Grade is the goodput of a run by a tool's rule.
 type Grade struct {
-	// Option spells the limits as the tool takes them; Ignored are the objectives
-	// that it has no key for.
+	// Option spells the limits as the tool takes them; Ignored are those
+	// that it can't take.
 	Option  string
-	Ignored []analysis.Objective
+	Ignored []analysis.Limit
 	// Need says why there is no figure; the rest is then empty.
 	Need string
 	// Good is the number of good calls, Of that of those a share is of. For

@@ -282,8 +282,8 @@ func (s *Sink) goodputs(results []Result) Reason {
 		default:
 			rules = append(rules, "what a call doesn't have it misses")
 		}
-		for _, o := range g.Ignored {
-			rules = append(rules, "without "+o.String())
+		for i := range g.Ignored {
+			rules = append(rules, "without "+g.Ignored[i].String())
 		}
 		if share, ok := g.Share(); ok {
 			r.Sides = join(r.Sides, 100*share, "%", results[i].Dialect.Name, strings.Join(rules, ", "))

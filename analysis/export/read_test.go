@@ -178,6 +178,19 @@ func TestMissingArraysAreSaidNotInvented(t *testing.T) {
 	}
 }
 
+// TestWhatAFileSaysOtherwise reads a result of vLLM whose mean isn't that of its
+// values, and one with a call that has neither an error nor an answer.
+func TestWhatAFileSaysOtherwise(t *testing.T) {
+	f, _, err := readAll(textSource("f", altered("vllm", `"mean_ttft_ms": 375.0`, `"mean_ttft_ms": 380.0`)))
+	if err != nil || len(f.Runs[0].Notes) != 1 || f.Runs[0].Notes[0] != "the file says mean_ttft_ms 380, its ttfts give 375" {
+		t.Errorf("%+v, %v", f.Runs[0], err)
+	}
+	f, _, err = readAll(textSource("f", altered("vllm", `"Traceback:\n  x\nTimeoutError: slow"`, `""`)))
+	if err != nil || f.Runs[0].Completed != 2 || len(f.Runs[0].Counts) != 1 || f.Runs[0].Counts[0] != (Count{"calls without an error but without output, taken as failed", 1}) {
+		t.Errorf("%+v, %v", f.Runs[0], err)
+	}
+}
+
 // TestOneCallWithoutGapsTakesThemAll reads a record of AIPerf without gaps beside
 // one with them: gaps of a part of the calls would be a part of the truth.
 func TestOneCallWithoutGapsTakesThemAll(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"servesim/analysis"
 	"servesim/analysis/dialect"
@@ -62,7 +63,7 @@ they say when calls were sent. --export writes a run as the files of another too
 	f := cmd.Flags()
 	f.StringVar(&o.dialects, "dialect", "", "whose metrics to print: `LIST` of names, such as vllm,llmperf, or all")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
-	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, tpot p99 <= 15ms\"")
+	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, e2e <= 3s\"; with a percentile they are for --dialect mlperf")
 	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
 	o.export.bind(cmd)
 	return cmd
@@ -149,6 +150,9 @@ func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.O
 	if err != nil {
 		return nil, usagef("--dialect: %w", err)
 	}
+	if err := o.judged(ds, how.Run); err != nil {
+		return nil, err
+	}
 	if err := o.publish(src, f, how); err != nil {
 		return nil, err
 	}
@@ -167,6 +171,15 @@ func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.O
 		runs = append(runs, report.Export{File: f, Run: f.Runs[i], Number: i + 1, Results: s.Results(), Reasons: s.Reasons()})
 	}
 	return runs, nil
+}
+
+// judged returns a fault if no dialect judges the limits on the run, of which
+// there may be none.
+func (o *analyzeOptions) judged(ds []*dialect.Dialect, limits []analysis.RunLimit) error {
+	if len(limits) == 0 || slices.ContainsFunc(ds, func(d *dialect.Dialect) bool { return d.Goodput.Rule == dialect.Marginal }) {
+		return nil
+	}
+	return usagef("--goodput %q: %s is a limit on the whole run, which of these tools MLPerf's alone has; add mlperf to --dialect, or judge the file by servesim gate --from", o.goodput, limits[0].String())
 }
 
 // faultOf returns err as a fault of the command line, unless it was interrupted.

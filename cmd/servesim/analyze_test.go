@@ -157,6 +157,7 @@ func TestAnalyzeFaults(t *testing.T) {
 		{[]string{"missing.json"}, "servesim: open missing.json: no such file or directory\n"},
 		{[]string{"c.jsonl", "--dialect", "vlm"}, "servesim: --dialect: unknown dialect \"vlm\"; the dialects are "},
 		{[]string{"c.jsonl", "--goodput", "goodput >= 99%"}, "servesim: --goodput \"goodput >= 99%\": a share of good requests is no limit for a benchmark tool"},
+		{[]string{"c.jsonl", "--goodput", "ttft p99 <= 1ms"}, "servesim: --goodput \"ttft p99 <= 1ms\": ttft p99 <= 1ms is a limit on the whole run, which of these tools MLPerf's alone has; add mlperf to --dialect"},
 		{[]string{"c.jsonl", "--goodput", "tft:1"}, "servesim: --goodput: "},
 		{[]string{"c.jsonl", "--percentiles", "x"}, "servesim: --percentiles: "},
 		{nil, "servesim: requires at least 1 arg(s), only received 0"},
