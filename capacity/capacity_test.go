@@ -243,6 +243,23 @@ func TestTracesAreThinnedAndLaidOver(t *testing.T) {
 	}
 }
 
+// TestWarmUpIsLeftOutOfEveryRun has a warm-up that is most of each run: the first and
+// those that are lean must both leave it out.
+func TestWarmUpIsLeftOutOfEveryRun(t *testing.T) {
+	o := quick()
+	l, slo, err := prepare(source(t, "run.warmup=1500"), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial, err := l.try(context.Background(), &slo, 18.5, 1, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int64(trial.Runs) * 700; trial.Runs < 5 || trial.Requests > most {
+		t.Errorf("%d runs of 2,000 requests, of which 1,500 warm up, are judged by %d", trial.Runs, trial.Requests)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -255,6 +272,7 @@ func TestFaults(t *testing.T) {
 		{"limits nobody can keep", []string{`slo.goodput="ttft <= 1ms"`}, nil, nil, "no rate keeps the limits: at 0.001"},
 		{"percentiles nobody can keep", []string{`slo.goodput="tpot p99 <= 1ms"`}, nil, nil, "tpot p99 <= 1ms, found"},
 		{"closed loop", []string{`workload={closed_loop={users=4},requests=100,prompt={dist="constant",value=9},output={dist="constant",value=9}}`}, nil, nil, "has no rate of its own"},
+		{"horizon", []string{"run.horizon=60s"}, nil, nil, "run.horizon: found 60s"},
 		{"zero price", nil, func(o *Options) { o.Prices = map[string]float64{"h100": 0} }, nil, "price of h100: found 0"},
 		{"price of another GPU", nil, func(o *Options) { o.Prices = map[string]float64{"b200": 4} }, nil, "there is no such GPU here; prices are of h100"},
 		{"resolution of nothing", nil, func(o *Options) { o.Resolution = 0 }, nil, "resolution: found 0"},

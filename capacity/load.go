@@ -34,6 +34,9 @@ func newLoad(p *scenario.Plan) (*load, error) {
 	if t.From != nil || t.To != nil || t.Rate != nil || t.SplitFraction != nil || t.Stretch != nil || t.Limit != nil {
 		l.draws = false
 	}
+	if h := p.Scenario.Run.Horizon; h != nil {
+		return nil, usagef("run.horizon: found %v; it would end the runs at some rates before others, and what is unfinished counts as failed; take the line out", *h)
+	}
 	traced := 0
 	for _, w := range p.Scenario.Workload.Parts() {
 		if w.Trace == scenario.StdinPath {
@@ -62,7 +65,7 @@ func newLoad(p *scenario.Plan) (*load, error) {
 		return l, nil
 	}
 	l.endless, l.cycle = false, 0
-	l.fixed = traced == len(p.Scenario.Workload.Parts())
+	l.fixed = traced == len(p.Scenario.Workload.Parts()) && t.Rate == nil && t.SplitFraction == nil
 	return l, l.measure()
 }
 
@@ -83,7 +86,8 @@ func (l *load) measure() error {
 		}
 		if err != nil {
 			var f *workload.Fault
-			if errors.As(err, &f) {
+			var t *workload.TransformFault
+			if errors.As(err, &f) || errors.As(err, &t) {
 				return &scenario.UsageError{Err: err}
 			}
 			return err

@@ -56,7 +56,7 @@ func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replica
 	p := l.at(rate, replicas, o.Requests, 0)
 	p.SLO = *slo
 	rep := analysis.NewReplication(*slo, o.Runs)
-	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Watch: func(*scenario.Opened) observe.Sink { return rep }})
+	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Measured: []observe.Sink{rep}})
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,12 @@ func (t *Trial) more(ctx context.Context, l *load, slo *analysis.SLO, n int, o *
 	return context.Cause(ctx)
 }
 
-// replay runs p for sink alone.
+// replay runs p for sink, which gets what is measured.
 func replay(ctx context.Context, p *scenario.Plan, sink observe.Sink) error {
+	if p.Scenario.Run.WarmUp != nil {
+		_, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Measured: []observe.Sink{sink}})
+		return err
+	}
 	in, err := p.Open()
 	if err != nil {
 		return err
