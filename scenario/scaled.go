@@ -22,8 +22,9 @@ type Scale struct {
 	Seed uint64
 }
 
-// Scaled returns p under another load. Both may run at the same time. The text of
-// the result, unlike what it runs, is that of p.
+// Scaled returns p under another load. Several of what it returns may run at the
+// same time, if p itself does not. The text of the result, unlike what it runs, is
+// that of p.
 func (p *Plan) Scaled(by Scale) *Plan {
 	s := *p.Scenario
 	s.Workload.Merge = slices.Clone(s.Workload.Merge)
@@ -47,6 +48,6 @@ func (p *Plan) Scaled(by Scale) *Plan {
 		}
 	}
 	scaled := *p
-	scaled.Scenario = &s
+	scaled.Scenario, scaled.Cost = &s, p.Cost.Clone()
 	return &scaled
 }

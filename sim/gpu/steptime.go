@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"servesim/sim"
 )
@@ -197,6 +198,14 @@ func (t *StepTime) Decode(seqs, kv int64) Progression {
 		p.First += h
 	}
 	return p
+}
+
+// Clone returns a StepTime that answers as t does, for a goroutine of its own. Nobody
+// may ask t meanwhile.
+func (t *StepTime) Clone() *StepTime {
+	c := *t
+	c.intercept = slices.Clone(t.intercept)
+	return &c
 }
 
 // join returns the time of a step from that of its GPU and host parts.
