@@ -28,7 +28,7 @@ type digest struct {
 	requests *observe.Writer
 	bytes    bytes.Buffer
 	seed     maphash.Seed
-	steps    uint64
+	steps    [4]uint64 // of each replica
 	count    int64
 	gaps     uint64 // a sum, so that the order of gaps does not matter
 	tokens   int64
@@ -53,7 +53,7 @@ func (d *digest) Step(s *observe.StepRun) error {
 		if i == 0 {
 			base = s.Base
 		}
-		d.steps = maphash.Comparable(d.seed, [10]int64{int64(d.steps), int64(t), int64(dur), int64(base), s.Serial + i,
+		d.steps[s.Replica] = maphash.Comparable(d.seed, [10]int64{int64(d.steps[s.Replica]), int64(t), int64(dur), int64(base), s.Serial + i,
 			int64(s.Decodes), s.DecodeKV + i*int64(s.Decodes), int64(s.Running)<<32 | int64(s.Waiting), int64(s.Held), int64(s.Oldest)})
 		t, dur = t.Add(dur), dur+s.Inc
 	}
@@ -136,6 +136,29 @@ func eachReplay(t *testing.T, test func(t *testing.T, newConfig func() engine.Co
 }
 
 func TestEnginesAgreeOnTraces(t *testing.T) { eachReplay(t, agree) }
+
+// TestEnginesAgreeOnPools replays the first of the real traces on pools, three
+// times as fast as it was recorded.
+func TestEnginesAgreeOnPools(t *testing.T) {
+	r := replays()[0]
+	path := filepath.Join("..", "..", "..", "shared", "traces", r.trace)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("../shared/traces is not here; the real traces cannot be replayed")
+	}
+	for _, info := range engine.Routers() {
+		t.Run(info.Name, func(t *testing.T) {
+			agree(t, func() engine.Config {
+				c := r.config(t, path)
+				faster, err := workload.Stretch(c.Source, 1.0/3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Source, c.Replicas, c.Router = faster, 3, info.New(c.Seed)
+				return c
+			})
+		})
+	}
+}
 
 // config opens the trace at path and settles everything else.
 func (r replay) config(t *testing.T, path string) engine.Config {
