@@ -89,12 +89,7 @@ func (s *Summary) warnings(r *Report) []Warning {
 			"failed", n, "requests", all)
 	}
 	s.fewWarnings(&w, r)
-	for _, m := range r.Metrics() {
-		if q := m.Quantiles; m.Distribution.OK && len(q) > 0 && coarse(q) {
-			w.add(Approximate, fmt.Sprintf("%s: %s values are too many to keep; each percentile is within its resolution, at most 0.025 %%", m.Name, Grouped(m.Count)),
-				"metric", m.Key, "count", m.Count)
-		}
-	}
+	r.coarseMetrics(&w)
 	if s.groups.parted {
 		w.addOfGroups(Approximate, fmt.Sprintf("by output tokens and class: %s are too many to keep; each percentile is within its resolution, at most 0.1 %%, and has no interval", Counted(r.TTFT.Count, "request")),
 			"count", r.TTFT.Count)
@@ -105,6 +100,21 @@ func (s *Summary) warnings(r *Report) []Warning {
 	}
 	s.unusedLimits(&w, r)
 	return w
+}
+
+// coarseMetrics warns, in one line, of the metrics with more values than are kept.
+func (r *Report) coarseMetrics(w *warnings) {
+	var names []string
+	var counts []any
+	for _, m := range r.Metrics() {
+		if q := m.Quantiles; m.Distribution.OK && len(q) > 0 && coarse(q) {
+			names = append(names, m.Name)
+			counts = append(counts, m.Key, m.Count)
+		}
+	}
+	if len(names) > 0 {
+		w.add(Approximate, fmt.Sprintf("the values of %s are too many to keep; each percentile is within its resolution, at most 0.025 %%", strings.Join(names, ", ")), counts...)
+	}
 }
 
 // fewWarnings warns of percentiles that rest on few values.

@@ -66,6 +66,7 @@ they say when calls were sent. --export writes a run as the files of another too
 	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, e2e <= 3s\"; with a percentile they are for --dialect mlperf")
 	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
 	o.export.bind(cmd)
+	must(cmd.RegisterFlagCompletionFunc("dialect", completeDialects))
 	return cmd
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
-	"servesim/scenario"
 	"slices"
 	"strings"
+
+	"servesim/analysis/dialect"
+	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 )
@@ -40,6 +42,20 @@ func completeVary(cmd *cobra.Command, args []string, begun string) ([]string, co
 func completeValue(head, key, begun string) []string {
 	values := slices.DeleteFunc(scenario.Values(key), func(v string) bool { return !strings.HasPrefix(v, begun) })
 	return prefixed(head, values)
+}
+
+// completeDialects completes --dialect: the name after the last comma.
+func completeDialects(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexByte(begun, ',') + 1
+	var list []string
+	if at == 0 {
+		list = append(list, "all")
+	}
+	for _, d := range dialect.All() {
+		list = append(list, d.Name)
+	}
+	list = slices.DeleteFunc(list, func(v string) bool { return !strings.HasPrefix(v, begun[at:]) })
+	return prefixed(begun[:at], list), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // prefixed puts head before each of list.

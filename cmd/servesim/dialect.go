@@ -8,7 +8,7 @@ import (
 	"servesim/analysis/transcript"
 	"servesim/report"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // dialectFlag is the flag --dialect, which prints what benchmark tools would have
@@ -19,8 +19,9 @@ type dialectFlag struct {
 }
 
 // bind adds the flag to a command.
-func (f *dialectFlag) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.list, "dialect", "", "print too what benchmark tools would say: `LIST` of names, such as vllm,llmperf, or all")
+func (f *dialectFlag) bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.list, "dialect", "", "print too what benchmark tools would say: `LIST` of names, such as vllm,llmperf, or all")
+	must(cmd.RegisterFlagCompletionFunc("dialect", completeDialects))
 }
 
 // begin readies the dialects that were asked for, if any, for calls about which

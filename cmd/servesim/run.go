@@ -88,7 +88,7 @@ prints what each would have said.`,
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
 	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
 	f.IntVar(&o.replications, "replications", 0, "simulate `N` times, under the scenario's seed and those after it, and print each figure of all with its interval")
-	o.dialect.bind(f)
+	o.dialect.bind(cmd)
 	o.export.bind(cmd)
 	return cmd
 }

@@ -217,6 +217,8 @@ func TestCompletion(t *testing.T) {
 		"compare --vary gpu=h100,engine.policy=v": "gpu=h100,engine.policy=vllm@0.20",
 		"compare --vary gpu=h100+hardware.t":      "gpu=h100+hardware.tensor_parallel_size=",
 		"compare --vary engine.max":               "engine.max_num_seqs=",
+		"run --dialect ":                          "all",
+		"analyze --dialect vllm,ll":               "vllm,llmperf",
 		"conform --policy ":                       "vllm@0.8-v0",
 	} {
 		words := strings.Split(args, " ")
