@@ -87,6 +87,7 @@ func (p *problem) jacobian(ctx context.Context, x []float64, terms int) (*mat.De
 	return j, nil
 }
 
+// square returns the sum of the squares of f.
 func square(f []float64) float64 {
 	s := 0.0
 	for _, v := range f {

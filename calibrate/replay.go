@@ -38,6 +38,7 @@ type cell struct {
 	spread   float64
 }
 
+// metric returns the name of the metric of x.
 func (x *cell) metric() string {
 	if x.ttft {
 		return "ttft_mean_ms"
@@ -45,8 +46,8 @@ func (x *cell) metric() string {
 	return "tpot_mean_ms"
 }
 
-// The most cached share of prompts that is taken for none, and the calls that a
-// block has at least.
+// The most cached share of prompts that is taken for none, the calls that a block has
+// at least, and the classes of load and of length that it is divided into at most.
 const (
 	mostCached     = 0.02
 	callsOfABlock  = 25

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"reflect"
+
 	"servesim/internal/strict"
 	"servesim/sim/gpu"
 	"servesim/sim/workload"
@@ -22,7 +23,7 @@ func Aliases() []Alias {
 		{"tp", "hardware.tensor_parallel_size", "GPUs that share each layer", func() []string { return []string{"1", "2", "4", "8"} }},
 		{"model", "model.name", "model, or the path of its config.json", gpu.ModelNames},
 		{"dtype", "model.dtype", "format of the weights: bf16, fp8 or fp4", func() []string { return []string{"bf16", "fp8", "fp4"} }},
-		{"format", "workload.format", "format of the trace, if its content doesn't tell", FormatNames},
+		{"format", "workload.format", "format of the trace, if its content doesn't tell", formatNames},
 		{"slo", "slo.preset", "preset of limits, such as consumer-chat-70b; see servesim list slos", SLONames},
 		{"seed", "seed", "seed of every random draw", nil},
 	}
@@ -31,7 +32,7 @@ func Aliases() []Alias {
 // Values returns the values that a key of a scenario can have, if they can be
 // listed.
 func Values(key string) []string {
-	full, err := FullKey(key)
+	full, err := fullKey(key)
 	if err != nil {
 		return nil
 	}
@@ -42,9 +43,9 @@ func Values(key string) []string {
 	}
 	switch full {
 	case "workload.preset":
-		return PresetNames()
+		return presetNames()
 	case "pool.router":
-		return RouterNames()
+		return routerNames()
 	case "workload.zero_tokens":
 		var names []string
 		for _, r := range workload.ZeroRules() {

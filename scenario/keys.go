@@ -33,7 +33,7 @@ func ParseSetting(text string) (Setting, error) {
 	if !ok || key == "" || value == "" {
 		return Setting{}, usagef("--set %s: must be key=value, such as max_num_seqs=64", text)
 	}
-	full, err := FullKey(strings.TrimSpace(key))
+	full, err := fullKey(strings.TrimSpace(key))
 	if err != nil {
 		return Setting{}, usagef("--set %s: %w", text, err)
 	}
@@ -41,10 +41,10 @@ func ParseSetting(text string) (Setting, error) {
 	return s.whole(), nil
 }
 
-// NewSetting returns the setting that gives key, which may be short as FullKey says,
+// NewSetting returns the setting that gives key, which may be short as fullKey says,
 // a value as TOML decodes it. from says in messages where it was given.
 func NewSetting(key string, value any, from string) (Setting, error) {
-	full, err := FullKey(key)
+	full, err := fullKey(key)
 	if err != nil {
 		return Setting{}, usagef("%s: %w", from, err)
 	}
@@ -160,9 +160,9 @@ func TOMLValue(text string) any {
 	return text
 }
 
-// FullKey returns the key of a scenario that key names in full, as a flag does, or
+// fullKey returns the key of a scenario that key names in full, as a flag does, or
 // by its last parts: of several keys that end so, the one with the fewest parts.
-func FullKey(key string) (string, error) {
+func fullKey(key string) (string, error) {
 	switch full, ok := aliasKey(key); {
 	case ok:
 		return full, nil

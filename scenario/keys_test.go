@@ -29,7 +29,7 @@ func TestFullKey(t *testing.T) {
 		{"max_num_seq", "", `did you mean "max_num_seqs"?`},
 		{"temperature", "", "servesim list keys shows"},
 	} {
-		got, err := FullKey(c.key)
+		got, err := fullKey(c.key)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("fullKey(%q) = %q, %v; want %q, an error with %q", c.key, got, err, c.want, c.err)
 		}

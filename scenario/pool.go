@@ -28,7 +28,7 @@ func (p *PoolSection) settle() []strict.Fault {
 		p.Router = engine.DefaultRouter
 	}
 	if _, ok := engine.FindRouter(p.Router); p.Router != "" && !ok {
-		faults = append(faults, strict.Fault{Key: "pool.router", Text: UnknownName("router", p.Router, RouterNames())})
+		faults = append(faults, strict.Fault{Key: "pool.router", Text: UnknownName("router", p.Router, routerNames())})
 	}
 	return faults
 }
@@ -42,8 +42,8 @@ func (p *PoolSection) router(seed sim.Seed) engine.Router {
 	return r.New(seed)
 }
 
-// RouterNames lists the routers.
-func RouterNames() []string {
+// routerNames lists the routers.
+func routerNames() []string {
 	var names []string
 	for _, r := range engine.Routers() {
 		names = append(names, r.Name)

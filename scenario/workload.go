@@ -49,7 +49,7 @@ func (p Part) settle() []strict.Fault {
 		return p.checkTrace()
 	}
 	if reflect.ValueOf(*p.RequestsSection).IsZero() {
-		return []strict.Fault{{Key: p.Key, Text: "missing; give a trace, a preset (" + strings.Join(PresetNames(), ", ") + "), or arrival, prompt and output"}}
+		return []strict.Fault{{Key: p.Key, Text: "missing; give a trace, a preset (" + strings.Join(presetNames(), ", ") + "), or arrival, prompt and output"}}
 	}
 	var faults []strict.Fault
 	for _, key := range p.traceKeys() {
@@ -81,8 +81,8 @@ func (p Part) checkTrace() []strict.Fault {
 			faults = append(faults, strict.Fault{Key: p.Key + "." + name, Text: "has no meaning beside trace, which says which requests there are; take one of the two out"})
 		}
 	}
-	if p.Format != "" && !slices.Contains(FormatNames(), p.Format) {
-		faults = append(faults, strict.Fault{Key: p.Key + ".format", Text: UnknownName("trace format", p.Format, FormatNames())})
+	if p.Format != "" && !slices.Contains(formatNames(), p.Format) {
+		faults = append(faults, strict.Fault{Key: p.Key + ".format", Text: UnknownName("trace format", p.Format, formatNames())})
 	}
 	return faults
 }
@@ -206,8 +206,8 @@ func inputError(err error) error {
 	return err
 }
 
-// FormatNames lists the trace formats.
-func FormatNames() []string {
+// formatNames lists the trace formats.
+func formatNames() []string {
 	var names []string
 	for _, f := range TraceFormats() {
 		names = append(names, f[0])
@@ -228,8 +228,8 @@ func TraceFormats() [][2]string {
 	return list
 }
 
-// PresetNames lists the drawn workloads that ship.
-func PresetNames() []string {
+// presetNames lists the drawn workloads that ship.
+func presetNames() []string {
 	var names []string
 	for _, p := range workload.Presets() {
 		names = append(names, p.Name)

@@ -62,6 +62,7 @@ func Read(r io.Reader, name string) (*Log, error) {
 	return d.log, nil
 }
 
+// fault adds what is wrong with a line.
 func (d *reader) fault(line int, format string, args ...any) {
 	d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.log.Name, line, fmt.Sprintf(format, args...)))
 }

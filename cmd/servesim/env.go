@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"servesim/scenario"
 	"strings"
+
+	"servesim/scenario"
 )
 
 // The exit codes of every verb.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+
 	"servesim/scenario"
 
 	"github.com/spf13/cobra"

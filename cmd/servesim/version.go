@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+
 	"servesim/scenario"
 
 	"github.com/spf13/cobra"

@@ -144,7 +144,7 @@ func up(rest []byte, odd bool) bool {
 	return odd
 }
 
-// parseSlow reads what parse does, with exponents and any number of digits.
+// parseSlow reads what Parse does, with exponents and any number of digits.
 func (u Unit) parseSlow(b []byte) (at Instant, ok bool) {
 	if !isDecimal(b) {
 		return Instant{}, false

@@ -13,19 +13,19 @@ func NotText(head []byte, what string) *Fault {
 	switch {
 	case len(head) == 0:
 		f.Found, f.Want = "an empty file", what
-	case IsMagic(head, gzipMagic, zstdMagic):
+	case isMagic(head, gzipMagic, zstdMagic):
 		f.Found, f.Want, f.Fix = "compressed data inside compressed data", "one layer of gzip or zstd", "decompress it once"
-	case IsMagic(head, "PK\x03\x04", "PK\x05\x06"):
+	case isMagic(head, "PK\x03\x04", "PK\x05\x06"):
 		f.Found, f.Want, f.Fix = "a zip archive", "text, gzip or zstd", "unzip it and give the file inside"
-	case IsMagic(head, "PAR1"):
+	case isMagic(head, "PAR1"):
 		f.Found, f.Want, f.Fix = "a Parquet file", "CSV or JSON lines", "convert it to CSV"
-	case IsMagic(head, "BZh", "\xfd7zXZ\x00"):
+	case isMagic(head, "BZh", "\xfd7zXZ\x00"):
 		f.Found, f.Want, f.Fix = "a bzip2 or xz file", "text, gzip or zstd", "decompress it"
-	case IsMagic(head, "\xff\xfe", "\xfe\xff"):
+	case isMagic(head, "\xff\xfe", "\xfe\xff"):
 		f.Found, f.Want, f.Fix = "UTF-16 text", "UTF-8", "save the file as UTF-8"
-	case IsMagic(start, "version https://git-lfs"):
+	case isMagic(start, "version https://git-lfs"):
 		f.Found, f.Want, f.Fix = "a Git LFS pointer, which stands for the file", "the file itself", "fetch it with git lfs pull"
-	case IsMagic(bytes.ToLower(start[:min(len(start), 16)]), "<!doctype", "<html", "<?xml"):
+	case isMagic(bytes.ToLower(start[:min(len(start), 16)]), "<!doctype", "<html", "<?xml"):
 		f.Found, f.Want, f.Fix = "a web page", what, "the download ended at a page and not at the file (a redirect or an error): download it again"
 	case bytes.IndexByte(head, 0) >= 0:
 		f.Found, f.Want = "binary data", "text: CSV or JSON lines"

@@ -39,14 +39,14 @@ func Unwrap(r io.Reader) (*Text, error) {
 	t := &Text{In: plain, raw: raw, plain: plain, done: func() error { return nil }}
 	magic, _ := plain.Peek(4)
 	switch {
-	case IsMagic(magic, gzipMagic):
+	case isMagic(magic, gzipMagic):
 		t.Compression = "gzip"
 		z, err := gzip.NewReader(plain)
 		if err != nil {
 			return t, err
 		}
 		t.done, t.In = z.Close, bufio.NewReaderSize(z, BufferBytes)
-	case IsMagic(magic, zstdMagic):
+	case isMagic(magic, zstdMagic):
 		t.Compression = "zstd"
 		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -87,8 +87,8 @@ const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 )
 
-// IsMagic tells whether b begins with one of marks.
-func IsMagic(b []byte, marks ...string) bool {
+// isMagic tells whether b begins with one of marks.
+func isMagic(b []byte, marks ...string) bool {
 	return slices.ContainsFunc(marks, func(m string) bool { return bytes.HasPrefix(b, []byte(m)) })
 }
 
