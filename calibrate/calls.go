@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"servesim/analysis/transcript"
+	"servesim/internal/workers"
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 )
@@ -114,32 +115,25 @@ func (c *Calls) Bears(key string) bool {
 // Figures implements Data.
 func (c *Calls) Figures(ctx context.Context, p *gpu.Profile) ([]Figure, error) {
 	figures, faults := make([][]Figure, len(c.runs)), make([]error, len(c.runs))
-	next := make(chan int)
-	var wait sync.WaitGroup
 	var one sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), len(c.runs)) {
-		wait.Go(func() {
-			for i := range next {
-				figures[i], faults[i] = c.runs[i].figures(ctx, p)
-				if c.done != nil {
-					one.Lock()
-					c.done()
-					one.Unlock()
-				}
-			}
-		})
-	}
-	for i := range c.runs {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(ctx, runtime.GOMAXPROCS(0), len(c.runs), func(i int) bool {
+		figures[i], faults[i] = c.runs[i].figures(ctx, p)
+		one.Lock()
+		defer one.Unlock()
+		if c.done != nil {
+			c.done()
+		}
+		return true
+	})
 	var all []Figure
 	for i := range c.runs {
 		if faults[i] != nil {
 			return nil, fmt.Errorf("%s: %w", c.runs[i].run.Name, faults[i])
 		}
 		all = append(all, figures[i]...)
+	}
+	if err := context.Cause(ctx); err != nil { // so some runs were not begun
+		return nil, err
 	}
 	return all, nil
 }

@@ -5,11 +5,11 @@ import (
 	"math"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 	"servesim/sim/engine"
 	"servesim/sim/observe"
 	"servesim/sim/workload"
-	"servesim/sweep"
 )
 
 // A Trial is a rate that was simulated, and what came of it.
@@ -103,7 +103,7 @@ func (t *Trial) more(ctx context.Context, l *load, slo *analysis.SLO, n int, o *
 	have := len(t.runs)
 	t.runs = append(t.runs, make([]*analysis.Replication, n-have)...)
 	errs := make([]error, n)
-	sweep.Each(ctx, o.Jobs, n-have, func(i int) bool {
+	workers.Each(ctx, o.Jobs, n-have, func(i int) bool {
 		i += have
 		t.runs[i] = analysis.NewReplication(*slo, o.Runs)
 		errs[i] = replay(ctx, l.at(t.Rate, t.Replicas, o.Requests, i), t.runs[i])

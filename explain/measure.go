@@ -3,9 +3,9 @@ package explain
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 	"servesim/sim"
 	"servesim/sim/observe"
@@ -115,9 +115,7 @@ func all[T any](ctx context.Context, w Work, n int, do func(ctx context.Context,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results, faults := make([]T, n), make([]error, n)
-	var next atomic.Int64
 	var mu sync.Mutex
-	var group sync.WaitGroup
 	done := 0
 	one := func() {
 		mu.Lock()
@@ -126,20 +124,12 @@ func all[T any](ctx context.Context, w Work, n int, do func(ctx context.Context,
 			w.Progress(done, n)
 		}
 	}
-	for range max(1, min(w.Jobs, n)) {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if results[i], faults[i] = do(ctx, i); faults[i] != nil {
-					cancel()
-				}
-				one()
-			}
-		})
-	}
-	group.Wait()
+	workers.Each(ctx, w.Jobs, n, func(i int) bool {
+		if results[i], faults[i] = do(ctx, i); faults[i] != nil {
+			cancel()
+		}
+		one()
+		return faults[i] == nil
+	})
 	return results, firstOf(ctx, faults)
 }

@@ -10,9 +10,9 @@ import (
 	"servesim/analysis"
 	"servesim/analysis/dialect"
 	"servesim/analysis/transcript"
+	"servesim/internal/workers"
 	"servesim/scenario"
 	"servesim/sim/observe"
-	"servesim/sweep"
 )
 
 // Options say how runs are simulated.
@@ -34,7 +34,7 @@ func (g *Gate) Simulate(ctx context.Context, o Options) (*Outcome, error) {
 	defer cancel()
 	runs := make([]*run, g.Simulations())
 	faults := make([]error, len(runs))
-	sweep.Each(ctx, o.Jobs, len(runs), func(i int) bool {
+	workers.Each(ctx, o.Jobs, len(runs), func(i int) bool {
 		runs[i], faults[i] = g.one(ctx, i/g.Runs, i%g.Runs)
 		if faults[i] != nil {
 			cancel()

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 )
 
@@ -187,7 +188,7 @@ func fileSum(path string) (string, error) {
 func (l *loader) points(ctx context.Context, jobs int) ([]Point, error) {
 	list := make([]Point, l.plan.Len())
 	errs := make([]error, len(list))
-	Each(ctx, jobs, len(list), func(i int) bool {
+	workers.Each(ctx, jobs, len(list), func(i int) bool {
 		list[i], errs[i] = l.point(i)
 		return errs[i] == nil
 	})

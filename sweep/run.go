@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 )
 
@@ -89,7 +90,7 @@ func (s *Sweep) Run(ctx context.Context, o Options) error {
 	wrong := 0
 	var broken error
 	p := Progress{Points: len(mine)}
-	Each(ctx, o.Jobs, len(mine), func(i int) bool {
+	workers.Each(ctx, o.Jobs, len(mine), func(i int) bool {
 		row, why, err := s.one(ctx, mine[i])
 		var usage *scenario.UsageError
 		mu.Lock()

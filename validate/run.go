@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"servesim/internal/workers"
 	"servesim/sim"
 	"servesim/sim/engine"
 	"servesim/sim/gpu"
@@ -69,30 +70,20 @@ type RowResult struct {
 // is none of the row's, such as a profile that cannot be read.
 func Run(ctx context.Context, rows []Row, o Options) ([]RowResult, error) {
 	results, faults := make([]RowResult, len(rows)), make([]error, len(rows))
-	workers := o.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	jobs := o.Workers
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
 	}
-	var wait sync.WaitGroup
 	var done sync.Mutex
-	next := make(chan int)
-	for range workers {
-		wait.Go(func() {
-			for i := range next {
-				results[i], faults[i] = o.one(ctx, &rows[i])
-				done.Lock()
-				if o.Done != nil {
-					o.Done()
-				}
-				done.Unlock()
-			}
-		})
-	}
-	for i := range rows {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(ctx, jobs, len(rows), func(i int) bool {
+		results[i], faults[i] = o.one(ctx, &rows[i])
+		done.Lock()
+		defer done.Unlock()
+		if o.Done != nil {
+			o.Done()
+		}
+		return true
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}

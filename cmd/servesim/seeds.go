@@ -7,10 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 )
 
@@ -21,20 +20,14 @@ func forEachSeed(ctx context.Context, e env, n int, do func(ctx context.Context,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	faults := make([]error, n)
-	var next atomic.Int64
-	var group sync.WaitGroup
 	bar := newRunsProgress(e, "replications", n)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if faults[i] = do(ctx, i); faults[i] != nil {
-					cancel()
-				}
-				bar.one()
-			}
-		})
-	}
-	group.Wait()
+	workers.Each(ctx, runtime.GOMAXPROCS(0), n, func(i int) bool {
+		if faults[i] = do(ctx, i); faults[i] != nil {
+			cancel()
+		}
+		bar.one()
+		return faults[i] == nil
+	})
 	bar.finish()
 	if err := firstOf(faults); err != nil {
 		return err

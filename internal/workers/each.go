@@ -1,4 +1,4 @@
-package sweep
+package workers
 
 import (
 	"context"
