@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"servesim/internal/strict"
 	"servesim/sim/gpu"
 )
 
@@ -28,10 +29,10 @@ func (d *Derived) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Written by %s: what differs from the profile that it is based on.\n", d.Origin.Tool)
 	fmt.Fprintf(&b, "# origin says what it was made of, how well each constant is known, and how far off it is.\n\n")
-	fmt.Fprintf(&b, "schema = 1\nname = %s\nbase = %s\n", quoted(d.Name), quoted(d.Base))
+	fmt.Fprintf(&b, "schema = 1\nname = %s\nbase = %s\n", strict.Quote(d.Name), strict.Quote(d.Base))
 	o := d.Origin
 	if d.Result == nil && d.Kernels != "" {
-		fmt.Fprintf(&b, "\n[engine.%s]\n", quoted(d.KernelsOf))
+		fmt.Fprintf(&b, "\n[engine.%s]\n", strict.Quote(d.KernelsOf))
 		b.WriteString("weight_efficiency = 1.0\n") // the base's was fitted with other kernels
 	}
 	if r := d.Result; r != nil {
@@ -47,26 +48,26 @@ func (d *Derived) TOML() string {
 	if d.Kernels != "" {
 		b.WriteString("dense_kernels = \"\"\nexpert_kernels = \"\"\n")
 	}
-	fmt.Fprintf(&b, "\n[origin]\ntool = %s\n", quoted(o.Tool))
+	fmt.Fprintf(&b, "\n[origin]\ntool = %s\n", strict.Quote(o.Tool))
 	if o.Engine != "" {
-		fmt.Fprintf(&b, "engine = %s\n", quoted(o.Engine))
+		fmt.Fprintf(&b, "engine = %s\n", strict.Quote(o.Engine))
 	}
-	fmt.Fprintf(&b, "base_sha256 = %s\n", quoted(o.BaseSHA256))
+	fmt.Fprintf(&b, "base_sha256 = %s\n", strict.Quote(o.BaseSHA256))
 	if len(o.Warnings) > 0 {
 		b.WriteString("warnings = [\n")
 		for _, w := range o.Warnings {
-			fmt.Fprintf(&b, "  %s,\n", quoted(w))
+			fmt.Fprintf(&b, "  %s,\n", strict.Quote(w))
 		}
 		b.WriteString("]\n")
 	}
 	for _, i := range o.Inputs {
-		fmt.Fprintf(&b, "\n[[origin.inputs]]\nfile = %s\nsha256 = %s\nkind = %s\nrows = %d\nused = %d\n", quoted(i.File), quoted(i.SHA256), quoted(i.Kind), i.Rows, i.Used)
+		fmt.Fprintf(&b, "\n[[origin.inputs]]\nfile = %s\nsha256 = %s\nkind = %s\nrows = %d\nused = %d\n", strict.Quote(i.File), strict.Quote(i.SHA256), strict.Quote(i.Kind), i.Rows, i.Used)
 	}
 	for _, c := range o.Constants {
-		fmt.Fprintf(&b, "\n[[origin.constants]]\nkey = %s\nvalue = %s\nlow = %s\nhigh = %s\ntold = %s\n", quoted(c.Key), number(c.Value), number(c.Low), number(c.High), share(c.Told))
+		fmt.Fprintf(&b, "\n[[origin.constants]]\nkey = %s\nvalue = %s\nlow = %s\nhigh = %s\ntold = %s\n", strict.Quote(c.Key), number(c.Value), number(c.Low), number(c.High), share(c.Told))
 	}
 	for _, e := range o.Errors {
-		fmt.Fprintf(&b, "\n[[origin.errors]]\nmetric = %s\nrows = %d\nerror_median = %s\nerror_p90 = %s\n", quoted(e.Metric), e.Rows, share(e.Median), share(e.P90))
+		fmt.Fprintf(&b, "\n[[origin.errors]]\nmetric = %s\nrows = %d\nerror_median = %s\nerror_p90 = %s\n", strict.Quote(e.Metric), e.Rows, share(e.Median), share(e.P90))
 		if e.HeldOutP90 > 0 {
 			fmt.Fprintf(&b, "heldout_median = %s\nheldout_p90 = %s\n", share(e.HeldOutMedian), share(e.HeldOutP90))
 		}
@@ -125,25 +126,6 @@ func (r *Result) Warnings() []string {
 		out = append(out, fmt.Sprintf("the data say less than was known before of the combination %s (singular value %.2f)", d.text(), d.Singular))
 	}
 	return out
-}
-
-// quoted writes s as a basic string of TOML.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // share writes a share to a thousandth.

@@ -132,15 +132,15 @@ func literal(x reflect.Value) string {
 	if m, ok := x.Interface().(encoding.TextMarshaler); ok {
 		text, err := m.MarshalText()
 		if err != nil {
-			return quote(err.Error())
+			return Quote(err.Error())
 		}
-		return quote(string(text))
+		return Quote(string(text))
 	}
 	switch x.Kind() {
 	case reflect.Pointer:
 		return literal(x.Elem())
 	case reflect.String:
-		return quote(x.String())
+		return Quote(x.String())
 	case reflect.Float32, reflect.Float64:
 		return float(x.Float())
 	case reflect.Slice:
@@ -168,8 +168,8 @@ func float(f float64) string {
 	return strings.ToLower(s)
 }
 
-// quote writes a basic string. TOML has the escapes that JSON has, and \U.
-func quote(s string) string {
+// Quote writes a basic string of TOML, which has the escapes that JSON has, and \U.
+func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
@@ -195,7 +195,7 @@ func quote(s string) string {
 func bareKey(k string) string {
 	for _, r := range k {
 		if r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return quote(k)
+			return Quote(k)
 		}
 	}
 	if k == "" {
