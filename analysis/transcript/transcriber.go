@@ -254,8 +254,8 @@ func (t *Transcriber) hand(r *observe.Request, tokens func(func(sim.Time)) error
 	} else if err := tokens(func(at sim.Time) { s.token(at.Add(r.Response)) }); err != nil {
 		return err
 	}
-	if last := r.End; r.Outcome == observe.Completed {
-		c.Closed = s.end(last.Add(r.Response), true)
+	if r.Outcome == observe.Completed {
+		c.Closed = s.end(r.End.Add(r.Response), true)
 	} else if r.Output > 0 {
 		s.end(r.Last.Add(r.Response), false)
 	}

@@ -8,13 +8,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"servesim/internal/infile"
 )
 
-// maxLine is the longest line in bytes that is read; maxFaults the most faults told.
-const (
-	maxLine   = 1 << 20
-	maxFaults = 20
-)
+// maxLine is the longest line in bytes that is read.
+const maxLine = 1 << 20
 
 // A pattern is a line that the reader knows.
 type pattern struct {
@@ -30,12 +29,12 @@ type reader struct {
 	log      *Log
 	patterns []pattern
 	starts   map[string]int // line of the start of the engine, by its process
-	faults   []error
+	faults   infile.Faults
 }
 
 // Read reads the log of one start of a server; name is what errors call it. The
-// error joins the first 20 faults, each with its line: a known line whose figures
-// cannot be read, a second start. A log without any known line is a fault too.
+// error is an *infile.Faults, each with its line: a known line whose figures cannot
+// be read, a second start. A log without any known line is a fault too.
 func Read(r io.Reader, name string) (*Log, error) {
 	d := &reader{log: &Log{Name: name}, starts: map[string]int{}}
 	d.patterns = append(d.startPatterns(), d.settingPatterns()...)
@@ -46,25 +45,25 @@ func Read(r io.Reader, name string) (*Log, error) {
 		d.line(clean(s.Text()), d.log.Lines)
 	}
 	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
-		d.fault(d.log.Lines+1, "longer than %d bytes, which no line of vLLM's is; is this a log?", maxLine)
+		d.fault(d.log.Lines+1, "", fmt.Sprintf("a line of more than %d bytes, which no line of vLLM's has", maxLine), "a log", "")
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(d.faults) == 0 && d.log.Start.Empty() && len(d.log.Stats) == 0 {
-		d.faults = append(d.faults, fmt.Errorf("%s: none of its %d lines is one that vLLM prints of its memory, such as \"GPU KV cache size: 420,880 tokens\", or of its statistics, such as \"Avg generation throughput: 512.0 tokens/s, Running: 16 reqs\"; give a server's log at level INFO", name, d.log.Lines))
+	if d.faults.Len() == 0 && d.log.Start.Empty() && len(d.log.Stats) == 0 {
+		d.fault(0, "", "no line of vLLM's",
+			"one of its memory, such as \"GPU KV cache size: 420,880 tokens\", or of its statistics, such as \"Avg generation throughput: 512.0 tokens/s, Running: 16 reqs\"",
+			"give a server's log at level INFO")
 	}
-	if n := len(d.faults); n > maxFaults {
-		d.faults = append(d.faults[:maxFaults], fmt.Errorf("%s: and %d faults more", name, n-maxFaults))
-	}
-	if err := errors.Join(d.faults...); err != nil {
+	if err := d.faults.Err(); err != nil {
 		return nil, err
 	}
 	return d.log, nil
 }
 
-// fault adds what is wrong with a line.
-func (d *reader) fault(line int, format string, args ...any) {
-	d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.log.Name, line, fmt.Sprintf(format, args...)))
+// fault adds what is wrong with a line, or with the file at line 0, as infile.Fault
+// says it.
+func (d *reader) fault(line int, field, found, want, fix string) {
+	d.faults.Add(&infile.Fault{File: d.log.Name, Line: int64(line), Field: field, Found: found, Want: want, Fix: fix})
 }
 
 // line takes one line.
@@ -79,7 +78,7 @@ func (d *reader) line(text string, n int) {
 		}
 		m := p.form.FindStringSubmatch(text)
 		if m == nil {
-			d.fault(n, "found %q; a line with %q must look like %q", excerpt(text, p.mark), p.mark, p.want)
+			d.fault(n, "", quote(text[strings.Index(text, p.mark):]), fmt.Sprintf("a line such as %q", p.want), "")
 			continue
 		}
 		p.take(m, n)
@@ -101,14 +100,8 @@ func clean(text string) string {
 	}
 }
 
-// excerpt returns what of text stands from mark on, cut short.
-func excerpt(text, mark string) string {
-	text = text[strings.Index(text, mark):]
-	if len(text) > 80 {
-		text = text[:80] + "..."
-	}
-	return text
-}
+// quote quotes the beginning of text for a fault.
+func quote(text string) string { return infile.Quote([]byte(text)) }
 
 // number reads a number with commas between thousands.
 func number(text string) (float64, error) {

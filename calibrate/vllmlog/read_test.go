@@ -99,25 +99,25 @@ func TestFaults(t *testing.T) {
 	const line = "INFO 11-06 10:53:00 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 9.5 tokens/s, Running: 16 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.1%, Prefix cache hit rate: 0.0%"
 	start := "(EngineCore pid=1) INFO Initializing a V1 LLM engine (v0.11.0) with config: model='m', max_seq_len=8192\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "x.log: none of its 0 lines is one that vLLM prints"},
-		{"foreign", "hello\nworld\n", "x.log: none of its 2 lines is one that vLLM prints"},
-		{"words for tokens", "INFO GPU KV cache size: many tokens\n", `x.log:1: found "GPU KV cache size: many tokens"; a line with "GPU KV cache size:" must look like "GPU KV cache size: 420,880 tokens"`},
-		{"cut short", "\nINFO Available KV cache memory: 51\n", `x.log:2: found "Available KV cache memory: 51"; a line with "Available KV cache memory:" must look like`},
-		{"two points", "INFO Available KV cache memory: 5.1.2 GiB\n", `x.log:1: found "5.1.2"; must be a number, as in "Available KV cache memory: 51.38 GiB"`},
-		{"no concurrency", "INFO Maximum concurrency for 8192 tokens per request: x\n", "must look like"},
+		{"empty", "", "x.log: found no line of vLLM's, want one of its memory"},
+		{"foreign", "hello\nworld\n", "x.log: found no line of vLLM's, want one of its memory"},
+		{"words for tokens", "INFO GPU KV cache size: many tokens\n", `x.log:1: found "GPU KV cache size: many tokens", want a line such as "GPU KV cache size: 420,880 tokens"`},
+		{"cut short", "\nINFO Available KV cache memory: 51\n", `x.log:2: found "Available KV cache memory: 51", want a line such as "Available KV cache memory: 51.38 GiB"`},
+		{"two points", "INFO Available KV cache memory: 5.1.2 GiB\n", `x.log:1: found "5.1.2", want a number, as in "Available KV cache memory: 51.38 GiB"`},
+		{"no concurrency", "INFO Maximum concurrency for 8192 tokens per request: x\n", `want a line such as "Maximum concurrency`},
 		{"blocks", "INFO # GPU blocks: none\n", "x.log:1: found \"# GPU blocks: none\""},
 		{"graphs", "INFO Graph capturing finished in 20 secs, took GiB\n", "x.log:1: found \"Graph capturing finished in 20 secs, took GiB\""},
 		{"weights", "INFO Model loading took ages\n", "x.log:1: found \"Model loading took ages\""},
-		{"second start", start + start, "x.log:2: the engine starts here for the second time, after line 1; give the log of one start"},
-		{"context length", strings.Replace(start, "8192", "8k", 1), `x.log:1: found "8k"; must be a number`},
-		{"utilization", "non-default args: {'gpu_memory_utilization': 'most'}\n", `x.log:1: found "most"; must be a number`},
-		{"negative rate", strings.Replace(line, "9.5", "-9.5", 1), `x.log:1: Avg generation throughput: found "-9.5 tokens/s"; must be a number from 0 to 1e+09`},
-		{"half a request", strings.Replace(line, "16 reqs", "1.5 reqs", 1), `x.log:1: Running: found "1.5 reqs"; must be a number from 0 to 1e+09`},
-		{"more than all", strings.Replace(line, "4.1%", "104.1%", 1), `x.log:1: GPU KV cache usage: found "104.1%"; must be a number from 0 to 100`},
+		{"second start", start + start, "x.log:2: found the engine's second start, after that on line 1, want the log of one start; give"},
+		{"context length", strings.Replace(start, "8192", "8k", 1), `x.log:1: found "8k", want a number`},
+		{"utilization", "non-default args: {'gpu_memory_utilization': 'most'}\n", `x.log:1: found "most", want a number`},
+		{"negative rate", strings.Replace(line, "9.5", "-9.5", 1), `x.log:1: Avg generation throughput: found "-9.5 tokens/s", want a number from 0 to 1e+09`},
+		{"half a request", strings.Replace(line, "16 reqs", "1.5 reqs", 1), `x.log:1: Running: found "1.5 reqs", want a number from 0 to 1e+09`},
+		{"more than all", strings.Replace(line, "4.1%", "104.1%", 1), `x.log:1: GPU KV cache usage: found "104.1%", want a number from 0 to 100`},
 		{"nothing running", strings.Replace(line, "Running: 16 reqs, ", "", 1), "x.log:1: found \"Avg prompt throughput"},
-		{"no usage", strings.Replace(line, "GPU KV cache usage: 4.1%, ", "", 1), "a line of statistics has Avg prompt throughput"},
+		{"no usage", strings.Replace(line, "GPU KV cache usage: 4.1%, ", "", 1), "want Avg prompt throughput"},
 		{"cut off in the line", line[:120], "x.log:1:"},
-		{"no line of a log", strings.Repeat("x", maxLine+1), "x.log:1: longer than 1048576 bytes"},
+		{"no line of a log", strings.Repeat("x", maxLine+1), "x.log:1: found a line of more than 1048576 bytes"},
 	} {
 		_, err := Read(strings.NewReader(c.text), "x.log")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	_, err := Read(strings.NewReader(strings.Repeat("GPU KV cache size: x\n", 30)), "x.log")
-	if err == nil || !strings.Contains(err.Error(), "x.log: and 10 faults more") {
+	if err == nil || !strings.Contains(err.Error(), "x.log: and 10 more of them") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package vllmlog
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -27,7 +28,7 @@ func (d *reader) settingPatterns() []pattern {
 func (d *reader) configured(m []string, line int) {
 	who := process(m[1])
 	if at, ok := d.starts[who]; ok {
-		d.fault(line, "the engine starts here for the second time, after line %d; give the log of one start, such as that from here on", at)
+		d.fault(line, "", fmt.Sprintf("the engine's second start, after that on line %d", at), "the log of one start", "give what is from here on, or what is before")
 		return
 	}
 	d.starts[who] = line
@@ -92,7 +93,7 @@ func (d *reader) figure(f *Figure, text string, line int) {
 	}
 	v, err := number(text)
 	if err != nil || !(v >= 0 && v < 1e12) {
-		d.fault(line, "found %q; must be a number", text)
+		d.fault(line, "", quote(text), "a number", "")
 		return
 	}
 	f.add(v, line)

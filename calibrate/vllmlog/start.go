@@ -1,6 +1,9 @@
 package vllmlog
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+)
 
 // gib is what vLLM divides bytes by before it prints them.
 const gib = 1 << 30
@@ -20,7 +23,7 @@ func (d *reader) startPatterns() []pattern {
 				}
 				v, err := number(m[i+1])
 				if err != nil || !(v >= 0 && v < 1e12) {
-					d.fault(line, "found %q; must be a number, as in %q", m[i+1], want)
+					d.fault(line, "", quote(m[i+1]), fmt.Sprintf("a number, as in %q", want), "")
 					continue
 				}
 				f.add(v*unit, line)

@@ -1,6 +1,7 @@
 package vllmlog
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func (d *reader) stats(text string, line int) {
 	switch {
 	case !good:
 	case lacks:
-		d.fault(line, "found %q; a line of statistics has Avg prompt throughput, Avg generation throughput, Running, Waiting and GPU KV cache usage", excerpt(text, text[begin:begin+1]))
+		d.fault(line, "", quote(text[begin:]), "Avg prompt throughput, Avg generation throughput, Running, Waiting and GPU KV cache usage", "")
 	default:
 		d.log.Stats = append(d.log.Stats, s)
 	}
@@ -69,7 +70,7 @@ func (d *reader) statistic(s *Stats, name, value string, line int) bool {
 	}
 	v, err := number(text)
 	if err != nil || !(v >= 0 && v <= most) || count != nil && v != math.Trunc(v) {
-		d.fault(line, "%s: found %q; must be a number from 0 to %g", name, value, most)
+		d.fault(line, name, quote(value), fmt.Sprintf("a number from 0 to %g", most), "")
 		return false
 	}
 	if count != nil {

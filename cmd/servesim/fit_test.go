@@ -128,7 +128,7 @@ func TestFitFaults(t *testing.T) {
 		{"fit short.json", "short.json: a benchmark export does not say which model ran where"},
 		{"fit short.json" + served, "short.json: 3 of its 3 calls are complete; a fit needs 10 or more"},
 		{"fit nothing.json" + served, "nothing.json: its calls have no common clock"},
-		{"fit foreign.txt" + served, "foreign.txt: none of its 1 lines is one that vLLM prints"},
+		{"fit foreign.txt" + served, "foreign.txt: found no line of vLLM's, want one of its memory"},
 		{"fit broken.log" + served, "broken.log:1: found \"GPU KV cache size: many tokens\""},
 		{"fit s.toml" + served, "s.toml: looks like a scenario or a profile, which is no measurement; give a scenario with --scenario"},
 		{"fit kernel_gemm.csv", "kernel_gemm.csv: is a kernel table; give the folder"},

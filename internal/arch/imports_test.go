@@ -45,7 +45,7 @@ func may() map[string][]string {
 		"capacity":            {"sim", "sim/workload", "sim/observe", "sim/engine", "sim/gpu", "analysis", "report", "scenario", "internal/portable", "internal/workers"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis", "internal/workers"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable", "internal/strict", "internal/workers"},
-		"calibrate/vllmlog":   {},
+		"calibrate/vllmlog":   {"internal/infile"},
 		"profiles":            {},
 		"models":              {},
 		"slo":                 {},
