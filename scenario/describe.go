@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -81,7 +82,7 @@ func (p *Plan) Facts() []Fact {
 // describe says what a plan runs.
 func (p *Plan) describe(l *facts) {
 	s := p.Scenario
-	l.item("Scenario", "%s, seed %d", orElse(s.Name, "without a name"), *s.Seed)
+	l.item("Scenario", "%s, seed %d", cmp.Or(s.Name, "without a name"), *s.Seed)
 	if s.Workload.Trace == "" && len(s.Workload.Merge) == 0 {
 		l.item("Workload", "%s", drawn(&s.Workload.Spec))
 	}
@@ -186,8 +187,8 @@ func (l *facts) item(name, format string, args ...any) {
 	*l = append(*l, Fact{name, fmt.Sprintf(format, args...)})
 }
 
-// trace accounts for every row of a trace, in facts of which the first is called name; more
-// ends the first of them.
+// trace accounts for every row of a trace, in facts of which the first is called
+// name; more ends the first of them.
 func (l *facts) trace(name string, t *workload.Report, more string) {
 	rate := ""
 	if t.Span > 0 {

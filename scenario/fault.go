@@ -6,8 +6,8 @@ import (
 	"servesim/internal/strict"
 )
 
-// A UsageError is a fault of the command line or of a file it names. It ends
-// the command with exitUsage.
+// A UsageError is a fault of what the user gave, a setting or a file, not of the
+// work with it.
 type UsageError struct{ Err error }
 
 // Error implements error.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	_ "embed"
 	"reflect"
 	"slices"
@@ -60,7 +61,7 @@ func ListKeys() [][2]string {
 	for _, key := range Keys() {
 		kind, _ := strict.KindOf(reflect.TypeFor[Scenario](), key)
 		h := helps[helpKey(key)]
-		items = append(items, [2]string{key, strings.Join([]string{kind, orElse(h.unit, "-"), orElse(h.def, "-"), h.meaning}, "\t")})
+		items = append(items, [2]string{key, strings.Join([]string{kind, cmp.Or(h.unit, "-"), cmp.Or(h.def, "-"), h.meaning}, "\t")})
 	}
 	return items
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,19 +63,19 @@ func (s *Scenario) settleMachine(shelf *Shelf) (Machine, []strict.Fault) {
 			fault("model.dtype", err)
 			s.Model.Dtype = string(gpu.BF16)
 		} else {
-			s.Model.Dtype = orElse(m.Model.WeightFormat, string(gpu.BF16))
+			s.Model.Dtype = cmp.Or(m.Model.WeightFormat, string(gpu.BF16))
 		}
 	}
-	s.Model.Dtype = orElse(s.Model.Dtype, string(gpu.BF16))
+	s.Model.Dtype = cmp.Or(s.Model.Dtype, string(gpu.BF16))
 	m.Weights, err = gpu.ParseFormat(s.Model.Dtype)
 	fault("model.dtype", err)
-	s.Model.KVCacheDtype = orElse(s.Model.KVCacheDtype, string(gpu.BF16))
+	s.Model.KVCacheDtype = cmp.Or(s.Model.KVCacheDtype, string(gpu.BF16))
 	m.KV, err = gpu.ParseFormat(s.Model.KVCacheDtype)
 	fault("model.kv_cache_dtype", err)
 	if err == nil && m.KV != gpu.BF16 && m.KV != gpu.FP8 {
 		fault("model.kv_cache_dtype", fmt.Errorf("found %q; the KV cache is bf16 or fp8", s.Model.KVCacheDtype))
 	}
-	s.Host.Engine = orElse(s.Host.Engine, "vllm")
+	s.Host.Engine = cmp.Or(s.Host.Engine, "vllm")
 	if m.Profile == nil || m.Model == nil {
 		return m, faults
 	}
@@ -143,12 +144,4 @@ func FaultsOf(key string, err error) []strict.Fault {
 		faults = append(faults, FaultsOf(key, e)...)
 	}
 	return faults
-}
-
-// orElse returns s, or other if s is empty.
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

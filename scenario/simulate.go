@@ -30,8 +30,8 @@ type Options struct {
 	Percentiles []analysis.Percentile
 	// OutputEdges are those of analysis.Options.
 	OutputEdges []int32
-	// Sinks get the records of the run too, in detail (see engine.Config). Their errors end it, and are told as
-	// they are.
+	// Sinks get the records of the run too, in detail (see engine.Config). Their
+	// errors end it, and are told as they are.
 	Sinks []observe.Sink
 	// Measured get what comes after the warm-up, and not in detail.
 	Measured []observe.Sink

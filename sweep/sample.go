@@ -109,7 +109,7 @@ func (r *reader) span(e scenario.Entry) span {
 	}
 	t, ok := e.Value.(map[string]any)
 	if !ok {
-		r.fault(e.Path, "must be a range, such as { low = 1.0, high = 8.0 }, or a list to choose from")
+		r.fault(e.Path, "found %s; must be a range, such as { low = 1.0, high = 8.0 }, or a list to choose from", scenario.ValueText(e.Value))
 		return span{}
 	}
 	s := span{whole: true}
@@ -121,7 +121,7 @@ func (r *reader) span(e scenario.Entry) span {
 			s.whole = false
 			return v
 		}
-		r.fault(e.Path, "%s must be a number", key)
+		r.fault(e.Path, "has %s; %s must be a number, such as { low = 1.0, high = 8.0 }", scenario.ValueText(t), key)
 		return math.NaN()
 	}
 	s.low, s.high = number("low"), number("high")
@@ -131,7 +131,7 @@ func (r *reader) span(e scenario.Entry) span {
 		case key == "scale" && (v == "log" || v == "linear"):
 			s.log = v == "log"
 		case key == "scale":
-			r.fault(e.Path, "scale must be \"linear\", which is the default, or \"log\"")
+			r.fault(e.Path, "found scale %s; must be \"linear\", which is the default, or \"log\"", scenario.ValueText(v))
 		default:
 			r.fault(e.Path, "unknown key %q; a range has low, high and scale", key)
 		}
