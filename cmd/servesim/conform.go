@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"servesim/internal/conform"
@@ -99,31 +98,16 @@ func conformNames() []string {
 // readVectors reads a file of recorded schedules, or standard input. What is
 // wrong with it is a fault of the command line.
 func readVectors(e env, path string) ([]conform.Vector, error) {
-	if path == scenario.StdinPath {
-		vectors, err := conform.Read(e.stdin, scenario.StdinName)
-		if err != nil {
-			return nil, &scenario.UsageError{Err: err}
-		}
-		return vectors, nil
-	}
-	f, err := os.Open(path)
+	in, err := e.open(path)
 	if err != nil {
 		return nil, &scenario.UsageError{Err: err}
 	}
-	defer f.Close()
-	vectors, err := conform.Read(f, path)
+	defer in.Close()
+	vectors, err := conform.Read(in, pathName(path))
 	if err != nil {
 		return nil, &scenario.UsageError{Err: err}
 	}
 	return vectors, nil
-}
-
-// pathName is what messages call the file at path.
-func pathName(path string) string {
-	if path == scenario.StdinPath {
-		return scenario.StdinName
-	}
-	return path
 }
 
 // A tally counts what became of vectors.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"servesim/scenario"
@@ -24,6 +25,22 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	tty            bool // stderr is a terminal, so a progress bar is welcome
+}
+
+// open opens the file at path, or standard input if it stands for that.
+func (e env) open(path string) (io.ReadCloser, error) {
+	if path == scenario.StdinPath {
+		return io.NopCloser(e.stdin), nil
+	}
+	return os.Open(path)
+}
+
+// pathName is what messages call the file at path.
+func pathName(path string) string {
+	if path == scenario.StdinPath {
+		return scenario.StdinName
+	}
+	return path
 }
 
 // errMissedSLO ends a command that did its work and found that a limit was missed.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -96,31 +95,19 @@ func runValidate(ctx context.Context, o *validateOptions) error {
 		return err
 	}
 	if !slices.ContainsFunc(results, func(r validate.RowResult) bool { return r.Skipped == "" }) {
-		return usagef("%s: none of its rows could be simulated; the first is %s, line %d: %s", o.name(), results[0].Row.ID, results[0].Row.Line, results[0].Skipped)
+		return usagef("%s: none of its rows could be simulated; the first is %s, line %d: %s", pathName(o.path), results[0].Row.ID, results[0].Row.Line, results[0].Skipped)
 	}
 	return nil
 }
 
-// name is what errors call the table.
-func (o *validateOptions) name() string {
-	if o.path == scenario.StdinPath {
-		return scenario.StdinName
-	}
-	return o.path
-}
-
 // read reads the table. What is wrong with it is a fault of the command line.
 func (o *validateOptions) read() ([]validate.Row, error) {
-	in := o.env.stdin
-	if o.path != scenario.StdinPath {
-		f, err := os.Open(o.path)
-		if err != nil {
-			return nil, usagef("FILE.csv: %w; name a table of measured runs", err)
-		}
-		defer f.Close()
-		in = f
+	in, err := o.env.open(o.path)
+	if err != nil {
+		return nil, usagef("FILE.csv: %w; name a table of measured runs", err)
 	}
-	rows, err := validate.Read(in, o.name())
+	defer in.Close()
+	rows, err := validate.Read(in, pathName(o.path))
 	if err != nil {
 		return nil, &scenario.UsageError{Err: err}
 	}
