@@ -62,7 +62,6 @@ func libraries() map[string][]string {
 		"github.com/parquet-go/parquet-go":     {"sweep", "analysis/publish"},
 		"github.com/schollz/progressbar/v3":    {"cmd/servesim"},
 		"github.com/spf13/cobra":               {"cmd/servesim"},
-		"github.com/spf13/pflag":               {"cmd/servesim"},
 		"golang.org/x/term":                    {"cmd/servesim"},
 		"gonum.org/v1/gonum/mat":               {"calibrate", "sim/gpu/fit"},
 		"gonum.org/v1/gonum/diff/fd":           {"sim/gpu/fit"},
