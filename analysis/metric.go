@@ -12,10 +12,14 @@ type Metric struct {
 }
 
 // Metrics lists the distributions of r in the order of tables, the parts of
-// TTFT after it.
+// TTFT after it, without those of which the records don't tell.
 func (r *Report) Metrics() []Metric {
-	return []Metric{
-		{"TTFT", "ttft", "first token - arrival, = network + queue + prefill; completed requests", false, &r.TTFT},
+	ttft := "first token - arrival, = network + queue + prefill; completed requests"
+	if r.Unseen.Engine {
+		ttft = "first token - arrival; completed requests"
+	}
+	return r.Unseen.seen([]Metric{
+		{"TTFT", "ttft", ttft, false, &r.TTFT},
 		{"network", "network", "sent - arrival", true, &r.Network},
 		{"queue", "queue", "scheduled - sent", true, &r.Queue},
 		{"prefill", "prefill", "first token - scheduled", true, &r.Prefill},
@@ -23,7 +27,7 @@ func (r *Report) Metrics() []Metric {
 		{"ITL", "itl", "time between two successive tokens, one value a gap, all requests", false, &r.ITL},
 		{"worst gap", "max_gap", "longest ITL of a request, one value a request with output >= 2", false, &r.MaxGap},
 		{"E2E", "e2e", "last token - arrival + network of the answer; completed requests", false, &r.E2E},
-	}
+	})
 }
 
 // Title is what tables call g: its name, or words for what has none.

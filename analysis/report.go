@@ -11,6 +11,8 @@ import (
 type Report struct {
 	// Header names the run; zero if Options had none.
 	Header observe.Header
+	// Unseen is what the records don't tell, as Options has it.
+	Unseen Unseen
 	// Percentiles are those of every distribution, in ascending order.
 	Percentiles []Percentile
 	Counts      Counts

@@ -30,6 +30,8 @@ type Options struct {
 	Replicas int
 	// KVBlocks is the number of KV blocks of one engine, 0 if it is not known.
 	KVBlocks int64
+	// Unseen says what the records don't tell.
+	Unseen Unseen
 	// Header names the run in the Report.
 	Header observe.Header
 }
@@ -94,7 +96,9 @@ func (s *Summary) Request(r *observe.Request) error {
 	if s.start < 0 || r.Arrival < s.start {
 		s.start = r.Arrival
 	}
-	s.saturation.request(r)
+	if !s.options.Unseen.Clock {
+		s.saturation.request(r)
+	}
 	s.limits.request(r)
 	if r.Outcome != observe.Completed {
 		s.end = max(s.end, r.End)
@@ -162,8 +166,10 @@ func checkRequest(r *observe.Request) error {
 // or gaps that are negative, or if with it the engines were busy for longer than
 // sim.MaxDuration.
 func (s *Summary) Step(r *observe.StepRun) error {
-	if err := s.steps.add(r); err != nil {
-		return err
+	if !s.options.Unseen.Engine {
+		if err := s.steps.add(r); err != nil {
+			return err
+		}
 	}
 	for i := range r.Gaps {
 		if err := s.itl.Add(&r.Gaps[i]); err != nil {
@@ -177,7 +183,7 @@ func (s *Summary) Step(r *observe.StepRun) error {
 func (s *Summary) Report() *Report {
 	ps, g := s.options.Percentiles, &s.groups
 	r := &Report{
-		Header: s.options.Header, Percentiles: ps, Counts: s.counts, Tokens: s.tokens,
+		Header: s.options.Header, Unseen: s.options.Unseen, Percentiles: ps, Counts: s.counts, Tokens: s.tokens,
 		TTFT: g.ttft.all.Distribution(ps), Network: s.network.Distribution(ps),
 		Queue: s.queue.Distribution(ps), Prefill: s.prefill.Distribution(ps),
 		TPOT: g.tpot.all.Distribution(ps), ITL: s.itl.Distribution(ps),
@@ -187,6 +193,9 @@ func (s *Summary) Report() *Report {
 	r.Counts.Reasons = s.sortedReasons()
 	if s.counts.Requests > 0 {
 		r.Start, r.Span = s.start, s.end.Sub(s.start)
+	}
+	if r.Unseen.Clock {
+		r.Start, r.Span = 0, 0
 	}
 	if n := s.counts.Of(observe.Completed); n > 0 {
 		r.MeanDecode, r.MeanResponse = sim.Duration(s.decode.over(n)), sim.Duration(s.response.over(n))
@@ -220,6 +229,9 @@ func (s *Summary) throughput(r *Report) Throughput {
 		OutputTokens: perSecond(s.tokens.Output, r.Span),
 		TotalTokens:  perSecond(s.tokens.Prompt+s.tokens.Output, r.Span),
 		GPUs:         s.options.GPUs, OutputPerGPU: math.NaN(),
+	}
+	if r.Unseen.Prompts {
+		t.TotalTokens = math.NaN()
 	}
 	if t.GPUs > 0 {
 		t.OutputPerGPU = t.OutputTokens / float64(t.GPUs)

@@ -154,10 +154,9 @@ func (m *measuring) replay(label string, f *export.File) error {
 	g := m.gate
 	var list []*hearing
 	err := f.Replay(func(r *export.Run) (transcript.Sink, error) {
-		h := &hearing{facts: r.Facts, run: &run{observer: newObserver(g.SLO.Goodput), pool: analysis.NewReplication(g.SLO, g.Runs)}}
+		h := g.hearing(r.Facts)
 		list = append(list, h)
-		h.calls = g.listen(r.Facts)
-		return transcript.Tee{h.calls, h}, nil
+		return transcript.Tee{h.calls, h.records}, nil
 	})
 	if err != nil {
 		return err
@@ -178,8 +177,8 @@ func (m *measuring) replay(label string, f *export.File) error {
 		if !h.facts.Prompts {
 			m.caution("%s doesn't say how long prompts are, so that nobody knows whether all are the same", f.Name)
 		}
-		if h.empty > 0 {
-			m.caution("%s: %s without a token counts as failed", f.Name, analysis.Counted(h.empty, "answer"))
+		if n := h.records.Empty(); n > 0 {
+			m.caution("%s: %s without a token counts as failed", f.Name, analysis.Counted(n, "answer"))
 		}
 	}
 	return errors.Join(errs...)

@@ -93,6 +93,11 @@ type run struct {
 	outside    float64 // share of steps outside the fitted range
 }
 
+// newRun returns a run of no request.
+func (g *Gate) newRun() *run {
+	return &run{observer: newObserver(g.SLO.Goodput), pool: analysis.NewReplication(g.SLO, g.Runs)}
+}
+
 // row puts the runs at a load together.
 func (g *Gate) row(level Level, runs []*run, clock bool) Row {
 	row := Row{Level: level, Binding: -1, Clock: clock, Each: make([]analysis.LimitAttainment, len(g.SLO.Goodput))}

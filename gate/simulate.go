@@ -125,7 +125,7 @@ func (g *Gate) one(ctx context.Context, i, n int) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{observer: newObserver(g.SLO.Goodput), pool: analysis.NewReplication(g.SLO, g.Runs)}
+	r := g.newRun()
 	calls := g.listen(transcript.Everything())
 	cut := new(analysis.Cut)
 	t, err := transcript.NewTranscriber(scenario.MeasuredCalls(cut, calls), p.Streaming())

@@ -73,13 +73,13 @@ func wayOf(d analysis.Direction, by analysis.Method, settles int64) string {
 	return string(d)
 }
 
-// points prints a difference of shares in percentage points, with its sign.
+// points prints a difference of shares in percentage points (pp), with its sign.
 func points(x float64) string {
 	sign := ""
 	if x > 0 {
 		sign = "+"
 	}
-	return sign + strconv.FormatFloat(100*x, 'f', 2, 64) + " %"
+	return sign + strconv.FormatFloat(100*x, 'f', 2, 64) + " pp"
 }
 
 // signed prints d in milliseconds with its sign.

@@ -19,6 +19,13 @@ type Export struct {
 	// Results and Reasons are those of the dialects.
 	Results []dialect.Result
 	Reasons []dialect.Reason
+	// Report is what a simulated run with these requests would report, nil with the
+	// reason in NoReport if the file doesn't tell enough; Unjudged are limits that it
+	// doesn't tell enough for, Cautions what to beware of in it.
+	Report   *analysis.Report
+	NoReport string
+	Unjudged []analysis.Unjudged
+	Cautions []string
 }
 
 // Exports writes what each run of files is, which figures it can give and which
@@ -31,6 +38,7 @@ func Exports(w io.Writer, runs []Export) error {
 		}
 		p.export(&runs[i])
 		p.line("")
+		p.measured(&runs[i])
 		if err := p.to(w); err != nil {
 			return err
 		}
@@ -74,6 +82,38 @@ func (p *page) export(e *Export) {
 		p.item(name, "%s", n)
 		name = ""
 	}
+}
+
+// measured is the report of a run, or why there is none.
+func (p *page) measured(e *Export) {
+	r := e.Report
+	if r == nil {
+		p.item("Report", "none: %s", e.NoReport)
+		p.line("")
+		return
+	}
+	if p.warnings(r.Warnings, true) {
+		p.line("")
+	}
+	p.overview(r)
+	p.latencies(r)
+	p.goodput(r.Goodput)
+	p.verdicts(r.Verdicts)
+	for _, l := range e.Unjudged {
+		p.item("Not judged", "%s: %s", l.Limit, l.Why)
+	}
+	if len(e.Unjudged) > 0 {
+		p.line("")
+	}
+	p.byClass(r)
+	p.byOutput(r)
+	p.engine(r)
+	p.meaning(r.Metrics())
+	p.warnings(r.Warnings, false)
+	for _, c := range e.Cautions {
+		p.item("Warning", "%s", c)
+	}
+	p.line("")
 }
 
 // supports returns the figures that a run gives, and those that it doesn't, for
@@ -121,8 +161,20 @@ func ExportsJSON(w io.Writer, runs []Export) error {
 				{"clock", f.Clock}, {"schedule", f.Schedule}, {"first", f.First}, {"gaps", f.Gaps},
 				{"prompts", f.Prompts}, {"outputs", f.Outputs}, {"failures", f.Failures}, {"cached", f.Cached},
 			}},
-			{"supports", supports}, DialectsMember(e.Results, e.Reasons),
+			{"supports", supports}, e.reportMember(), DialectsMember(e.Results, e.Reasons),
 		})
 	}
 	return writeJSON(w, object{{"schema", Schema}, {"kind", "servesim-analysis"}, {"runs", list}})
+}
+
+// reportMember is the report of a run, or what the file lacks for one.
+func (e *Export) reportMember() Member {
+	if e.Report == nil {
+		return Member{"report", object{{"lack", e.NoReport}}}
+	}
+	unjudged := []object{}
+	for _, l := range e.Unjudged {
+		unjudged = append(unjudged, object{{"limit", l.Limit}, {"why", l.Why}})
+	}
+	return Member{"report", append(summaryMembers(e.Report), object{{"unjudged", unjudged}, {"cautions", append([]string{}, e.Cautions...)}}...)}
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"math"
 	"strings"
 
 	"servesim/analysis"
@@ -17,8 +19,12 @@ func (p *page) goodput(a *analysis.Attainment) {
 		p.line("")
 		return
 	}
-	p.item("Goodput", "%s requests/s and %s output tokens/s: %s of %s requests (%s), failed ones included, met every limit",
-		Number(a.PerSecond), Number(a.OutputPerSecond), analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share))
+	rate := ""
+	if !math.IsNaN(a.PerSecond) {
+		rate = fmt.Sprintf("%s requests/s and %s output tokens/s: ", Number(a.PerSecond), Number(a.OutputPerSecond))
+	}
+	p.item("Goodput", "%s%s of %s requests (%s), failed ones included, met every limit",
+		rate, analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share))
 	if i := &a.Interval; i.OK {
 		p.item("", "95 %% interval of the share: %s to %s", percent(i.Lo), percent(i.Hi))
 	}

@@ -71,7 +71,13 @@ func real(x float64) any {
 
 // summaryMembers is a report as members of an object.
 func summaryMembers(r *analysis.Report) object {
-	c, t := &r.Counts, &r.Tokens
+	c, t, u := &r.Counts, &r.Tokens, &r.Unseen
+	known := func(n int64, unseen bool) any {
+		if unseen {
+			return nil
+		}
+		return n
+	}
 	requests := object{{"total", c.Requests}}
 	for _, o := range observe.Outcomes() {
 		requests = append(requests, Member{o.String(), c.Of(o)})
@@ -81,7 +87,7 @@ func summaryMembers(r *analysis.Report) object {
 		reasons = append(reasons, object{{"outcome", why.Outcome.String()}, {"reason", why.Reason}, {"count", why.Count}})
 	}
 	requests = append(requests, object{
-		{"reasons", reasons}, {"cut_short", c.CutShort}, {"preempted", c.Preempted}, {"preemptions", c.Preemptions},
+		{"reasons", reasons}, {"cut_short", c.CutShort}, {"preempted", known(c.Preempted, u.Engine)}, {"preemptions", known(c.Preemptions, u.Engine)},
 	}...)
 	latency := object{}
 	for _, m := range r.Metrics() {
@@ -91,11 +97,11 @@ func summaryMembers(r *analysis.Report) object {
 		{"run", headerObject(&r.Header)},
 		{"requests", requests},
 		{"warm_up", warmUpObject(r.WarmUp)},
-		{"start_ps", int64(r.Start)},
-		{"span_ps", int64(r.Span)},
+		{"start_ps", known(int64(r.Start), u.Clock)},
+		{"span_ps", known(int64(r.Span), u.Clock)},
 		{"tokens", object{
-			{"prompt", t.Prompt}, {"output", t.Output}, {"output_unfinished", t.Unfinished},
-			{"cached", t.Cached}, {"computed", t.Computed}, {"recomputed", t.Recomputed},
+			{"prompt", known(t.Prompt, u.Prompts)}, {"output", t.Output}, {"output_unfinished", t.Unfinished},
+			{"cached", known(t.Cached, u.Engine)}, {"computed", known(t.Computed, u.Engine)}, {"recomputed", known(t.Recomputed, u.Engine)},
 		}},
 		{"throughput", throughputObject(&r.Throughput)},
 		{"percentile_definition", "linear interpolation between the two nearest values (type 7), rounded to the nearest ps; the true value is within resolution_ps"},
@@ -103,7 +109,7 @@ func summaryMembers(r *analysis.Report) object {
 		{"by_output_tokens", groupObjects(r, r.ByOutput)},
 		{"by_class", groupObjects(r, r.ByClass)},
 		{"mean_decode_ps", int64(r.MeanDecode)},
-		{"mean_response_ps", int64(r.MeanResponse)},
+		{"mean_response_ps", known(int64(r.MeanResponse), u.Engine)},
 		{"goodput", goodputObject(r.Goodput)},
 		{"verdicts", verdictObjects(r.Verdicts)},
 		{"engine", engineObject(&r.Engine)},

@@ -89,35 +89,66 @@ func (p *page) overview(r *analysis.Report) {
 	if c.CutShort > 0 {
 		p.item("", "%s completed with fewer output tokens than wanted", analysis.Grouped(c.CutShort))
 	}
-	p.item("Tokens", "%s prompt, %s output of completed requests", analysis.Grouped(t.Prompt), analysis.Grouped(t.Output))
+	if r.Unseen.Prompts {
+		p.item("Tokens", "%s output of completed requests; of prompts they aren't known", analysis.Grouped(t.Output))
+	} else {
+		p.item("Tokens", "%s prompt, %s output of completed requests", analysis.Grouped(t.Prompt), analysis.Grouped(t.Output))
+	}
 	if t.Unfinished > 0 {
 		p.item("", "%s output of requests that did not complete", analysis.Grouped(t.Unfinished))
 	}
 	if t.Cached > 0 {
 		p.item("", "%s prompt tokens from the prefix cache", analysis.Grouped(t.Cached))
 	}
-	if c.Preemptions == 0 {
-		p.item("Preemptions", "none")
-	} else {
-		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(t.Recomputed, "token"))
-	}
+	p.preemptions(r)
 	if w := r.WarmUp; w != nil && !w.Unsettled {
 		p.item("Warm-up", "left out by %s: %s that arrived in the first %s s, and %s that began then", w.Rule, analysis.Counted(w.Requests, "request"), Number(w.From.Sub(0).Seconds()), analysis.Counted(w.Steps, "step"))
 	}
 	p.throughput(r)
-	p.item("Load", "%s: %s", r.Saturation.State, r.Saturation.Evidence())
+	p.load(r)
 	p.line("")
+}
+
+// preemptions says how often requests lost their blocks, if that is known.
+func (p *page) preemptions(r *analysis.Report) {
+	c := &r.Counts
+	switch {
+	case r.Unseen.Engine:
+	case c.Preemptions == 0:
+		p.item("Preemptions", "none")
+	default:
+		p.item("Preemptions", "%s, of %s; %s computed again", analysis.Grouped(c.Preemptions), analysis.Counted(c.Preempted, "request"), analysis.Counted(r.Tokens.Recomputed, "token"))
+	}
+}
+
+// load says whether the engines kept up, if that is known.
+func (p *page) load(r *analysis.Report) {
+	waits := ""
+	if r.Unseen.Engine && r.Saturation.State != analysis.UnknownSaturation {
+		waits = "; clients see no queue, so all count as waiting until their first token"
+	}
+	if r.Unseen.Clock {
+		p.item("Load", "not known: nothing says when calls were sent")
+		return
+	}
+	p.item("Load", "%s: %s%s", r.Saturation.State, r.Saturation.Evidence(), waits)
 }
 
 // throughput says how much the system, a GPU and a user get.
 func (p *page) throughput(r *analysis.Report) {
 	t := &r.Throughput
-	if r.Span <= 0 {
+	switch {
+	case r.Unseen.Clock:
+		p.item("Throughput", "not known: nothing says when calls were sent")
+	case r.Span <= 0:
 		p.item("Throughput", "no data: the run has no length")
 		return
+	case r.Unseen.Prompts:
+		p.item("Throughput", "%s requests/s, %s output tokens/s over %s s", Number(t.Requests), Number(t.OutputTokens), Number(r.Span.Seconds()))
+	default:
+		p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
+			Number(t.Requests), Number(t.OutputTokens), Number(t.TotalTokens), Number(r.Span.Seconds()))
 	}
-	p.item("Throughput", "%s requests/s, %s output tokens/s, %s tokens/s over %s s",
-		Number(t.Requests), Number(t.OutputTokens), Number(t.TotalTokens), Number(r.Span.Seconds()))
 	if t.GPUs > 0 {
 		p.item("", "%s output tokens/s per GPU, of %s", Number(t.OutputPerGPU), analysis.Grouped(t.GPUs))
 	}
@@ -154,15 +185,20 @@ func (p *page) definitions(r *analysis.Report) {
 	for _, m := range metrics {
 		p.item(m.Name, "%s", m.Definition)
 	}
-	if hasInterval(metrics) {
-		p.item("interval", "of 100 runs like this one, about 95 have intervals that hold what a run without end would show; n>= is about how many values one takes")
-	}
+	p.meaning(metrics)
 	p.item("percentiles", "linear interpolation between the two nearest values (type 7)")
 	p.item("throughput", "completed requests, from the first arrival to the last end")
 	if len(r.Throughput.PerUser) > 0 {
 		p.item("per user", "1 / TPOT at that percentile of TPOT: how fast an answer streams once it has begun")
 	}
 	p.line("")
+}
+
+// meaning says what intervals mean, if there are any.
+func (p *page) meaning(metrics []analysis.Metric) {
+	if hasInterval(metrics) {
+		p.item("interval", "of 100 runs like this one, about 95 have intervals that hold what a run without end would show; n>= is about how many values one takes")
+	}
 }
 
 // percentiles returns the percentiles that the metrics have, without the maximum.

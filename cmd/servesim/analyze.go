@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"servesim/analysis"
 	"servesim/analysis/dialect"
@@ -24,7 +23,9 @@ type analyzeOptions struct {
 	paths       []string
 	dialects    string
 	percentiles string
+	outputEdges string
 	goodput     string
+	slo         string
 	json        bool
 	export      exportFlag
 }
@@ -43,13 +44,16 @@ func newAnalyze(e env, run func(context.Context, analyzeOptions) error) *cobra.C
 servesim simulated, from the files with their requests:
 
 ` + exportHelp() + `
-A file is told by its content; gzip and zstd are unwrapped, "-" is stdin. The figures
-are those of the tool that wrote the file beside servesim's own; --dialect prints
-what other tools would have said of the same calls. What a file can't tell is said
-and left out, never made up. The same files are traces for servesim run --trace, if
+A file is told by its content; gzip and zstd are unwrapped, "-" is stdin. First comes
+what servesim run says of a run, with 95 % intervals and limits judged by them: a
+limit on the run that is missed ends it with code 3. Then come the figures of the
+tool that wrote the file beside servesim's own; --dialect prints what other tools
+would have said of the same calls. What a file can't tell is said and left out, never
+made up. The same files are traces for servesim run --trace, if
 they say when calls were sent. --export writes a run as the files of another tool.`,
 		Example: `  servesim analyze result.json
   servesim analyze profile_export.jsonl --export vllm=result.json
+  servesim analyze result.json --goodput "ttft <= 500ms, tpot <= 15ms, ttft p99 <= 2s"
   servesim analyze profile_export.jsonl --dialect all --goodput "ttft:500 tpot:15"`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,10 +67,19 @@ they say when calls were sent. --export writes a run as the files of another too
 	f := cmd.Flags()
 	f.StringVar(&o.dialects, "dialect", "", "whose metrics to print: `LIST` of names, such as vllm,llmperf, or all")
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
-	f.StringVar(&o.goodput, "goodput", "", "limits, such as \"ttft:500 tpot:15\" in ms, or \"ttft <= 0.5s, e2e <= 3s\"; with a percentile they are for --dialect mlperf")
+	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
+	f.StringVar(&o.goodput, "goodput", "", "limits of a good request, such as \"ttft:500 tpot:15\" in ms or \"ttft <= 0.5s, e2e <= 3s\", and of the run, \"ttft p99 <= 800ms, goodput >= 99%\"")
+	f.StringVar(&o.slo, "slo", "", "a `PRESET` of limits, under those of --goodput; servesim list slos says which")
 	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
 	o.export.bind(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dialect", completeDialects))
+	must(cmd.RegisterFlagCompletionFunc("slo", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, s := range scenario.ListSLOs() {
+			names = append(names, s[0])
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}))
 	return cmd
 }
 
@@ -88,6 +101,10 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	if ps == nil {
 		ps = analysis.DefaultPercentiles()
 	}
+	edges, err := outputEdges(o.outputEdges)
+	if err != nil {
+		return err
+	}
 	limits, err := o.limits()
 	if err != nil {
 		return err
@@ -99,7 +116,7 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	var runs []report.Export
 	var faults []error
 	for _, path := range o.paths {
-		more, err := o.analyze(ctx, path, dialect.Options{Percentiles: ps, Goodput: limits.Goodput, Run: limits.Run})
+		more, err := o.analyze(ctx, path, analysis.Options{Percentiles: ps, OutputEdges: edges, SLO: limits})
 		if err != nil {
 			faults = append(faults, err)
 		}
@@ -111,29 +128,41 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	if err := o.export.commit(); err != nil {
 		return err
 	}
+	write := report.Exports
 	if o.json {
-		return report.ExportsJSON(o.env.stdout, runs)
+		write = report.ExportsJSON
 	}
-	return report.Exports(o.env.stdout, runs)
+	if err := write(o.env.stdout, runs); err != nil {
+		return err
+	}
+	return judgeMeasured(runs)
 }
 
-// limits reads --goodput.
+// limits reads --goodput, over --slo.
 func (o *analyzeOptions) limits() (slo analysis.SLO, err error) {
-	if o.goodput == "" {
-		return slo, nil
+	var faults []error
+	if o.goodput != "" {
+		if slo, err = analysis.ParseSLO(o.goodput); err != nil {
+			faults = append(faults, usagef("--goodput: %w", err))
+		}
 	}
-	if slo, err = analysis.ParseSLO(o.goodput); err != nil {
-		return slo, usagef("--goodput: %w", err)
+	if o.slo != "" {
+		preset, err := analysis.FindSLO(o.slo)
+		if err != nil {
+			faults = append(faults, usagef("--slo: %w", err))
+		}
+		slo = slo.Over(preset.SLO)
 	}
-	if slo.MinGoodput != nil {
-		return slo, usagef("--goodput %q: a share of good requests is no limit for a benchmark tool; leave it out, analyze prints the share", o.goodput)
+	if slo.MinGoodput != nil && len(slo.Goodput) == 0 && faults == nil {
+		faults = append(faults, usagef("--goodput %q: a share of good requests needs limits that make one good, such as ttft <= 500ms", o.goodput))
 	}
-	return slo, nil
+	return slo, errors.Join(faults...)
 }
 
 // analyze reads the file at path and computes the figures of its runs. What is
 // wrong with it is a fault of the command line.
-func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.Options) ([]report.Export, error) {
+func (o *analyzeOptions) analyze(ctx context.Context, path string, ask analysis.Options) ([]report.Export, error) {
+	how := dialect.Options{Percentiles: ask.Percentiles, Goodput: ask.SLO.Goodput, Run: ask.SLO.Run}
 	src, finish := o.source(ctx, path)
 	defer finish()
 	f, err := export.Read(src)
@@ -151,36 +180,31 @@ func (o *analyzeOptions) analyze(ctx context.Context, path string, how dialect.O
 	if err != nil {
 		return nil, usagef("--dialect: %w", err)
 	}
-	if err := o.judged(ds, how.Run); err != nil {
-		return nil, err
-	}
 	if err := o.publish(src, f, how); err != nil {
 		return nil, err
 	}
 	var sinks []*dialect.Sink
+	var reports []*measured
 	err = f.Replay(func(r *export.Run) (transcript.Sink, error) {
 		how := how
 		how.Facts = r.Facts
 		sinks = append(sinks, dialect.New(ds, how))
-		return append(o.export.calls(), sinks[len(sinks)-1]), nil
+		to := append(o.export.calls(), sinks[len(sinks)-1])
+		reports = append(reports, newMeasured(f, r))
+		return append(to, reports[len(reports)-1].calls...), nil
 	})
 	if err != nil {
 		return nil, o.faultOf(err)
 	}
 	var runs []report.Export
 	for i, s := range sinks {
-		runs = append(runs, report.Export{File: f, Run: f.Runs[i], Number: i + 1, Results: s.Results(), Reasons: s.Reasons()})
+		e := report.Export{File: f, Run: f.Runs[i], Number: i + 1, Results: s.Results(), Reasons: s.Reasons()}
+		if err := reports[i].report(src, &e, ask); err != nil {
+			return nil, o.faultOf(err)
+		}
+		runs = append(runs, e)
 	}
 	return runs, nil
-}
-
-// judged returns a fault if no dialect judges the limits on the run, of which
-// there may be none.
-func (o *analyzeOptions) judged(ds []*dialect.Dialect, limits []analysis.RunLimit) error {
-	if len(limits) == 0 || slices.ContainsFunc(ds, func(d *dialect.Dialect) bool { return d.Goodput.Rule == dialect.Marginal }) {
-		return nil
-	}
-	return usagef("--goodput %q: %s is a limit on the whole run, which of these tools MLPerf's alone has; add mlperf to --dialect, or judge the file by servesim gate --from", o.goodput, limits[0].String())
 }
 
 // faultOf returns err as a fault of the command line, unless it was interrupted.
