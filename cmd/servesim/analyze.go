@@ -49,8 +49,8 @@ what servesim run says of a run, with 95 % intervals and limits judged by them: 
 limit on the run that is missed ends it with code 3. Then come the figures of the
 tool that wrote the file beside servesim's own; --dialect prints what other tools
 would have said of the same calls. What a file can't tell is said and left out, never
-made up. The same files are traces for servesim run --trace, if
-they say when calls were sent. --export writes a run as the files of another tool.`,
+made up. The same files are traces for servesim run --trace, if they say when calls
+were sent. --export writes a run as the files of another tool.`,
 		Example: `  servesim analyze result.json
   servesim analyze profile_export.jsonl --export vllm=result.json
   servesim analyze result.json --goodput "ttft <= 500ms, tpot <= 15ms, ttft p99 <= 2s"
