@@ -64,6 +64,9 @@ func runs(t *testing.T, p *gpu.Profile) []validate.Row {
 // assumed spread, and the launch time, which decides what a chunk costs, must be
 // told.
 func TestRunFindsTheTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the fit takes some seconds")
+	}
 	p := truth(t)
 	shipped, err := gpu.LoadProfile("b200")
 	if err != nil {

@@ -143,6 +143,9 @@ func TestReplayOfUsersWhoCallAsOne(t *testing.T) {
 // Of the constants that the runs are said to tell, those within their intervals of
 // 95 % must be at least 80 of 100, and none may be beyond three standard errors.
 func TestFitFindsTheTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the fits take some seconds")
+	}
 	shipped, err := gpu.LoadProfile("h100")
 	if err != nil {
 		t.Fatal(err)

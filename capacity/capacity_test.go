@@ -108,6 +108,9 @@ func TestBruteForceAgrees(t *testing.T) {
 
 // TestLooserLimitsNeverHaveSmallerAnswers draws two limits, of which one is looser.
 func TestLooserLimitsNeverHaveSmallerAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of searches take a while")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := func(ttft, tpot int, share string) float64 {
 			o := quick()
@@ -133,6 +136,9 @@ func TestLooserLimitsNeverHaveSmallerAnswers(t *testing.T) {
 // TestMoreCarryMore has more KV blocks and more replicas. The limit is on TTFT: a
 // limit on TPOT may be kept at higher rates where few blocks keep batches small.
 func TestMoreCarryMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("eight searches take some seconds")
+	}
 	for key, values := range map[string][]string{
 		"num_gpu_blocks_override": {"300", "600", "1200", "4800"},
 		"pool.replicas":           {"1", "2", "3", "4"},
