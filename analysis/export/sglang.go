@@ -3,10 +3,8 @@ package export
 import (
 	"fmt"
 
-	"servesim/analysis/transcript"
 	"servesim/internal/jsonread"
 	"servesim/sim"
-	"servesim/sim/observe"
 )
 
 // sglangFormat is what SGLang's bench_serving appends to its --output-file with
@@ -56,36 +54,31 @@ func readSGLang(p *pass) {
 // check tells whether the arrays of v are there and fit.
 func (v *sglangResult) check(p *pass) bool {
 	before := p.faults.Len()
+	a := v.answers()
 	var c columns
-	c.need("input_lens", v.InputLens != nil, len(v.InputLens))
-	c.need("output_lens", v.OutputLens != nil, len(v.OutputLens))
-	c.need("ttfts", v.TTFTs != nil, len(v.TTFTs))
-	c.need("itls", v.ITLs != nil, len(v.ITLs))
-	c.need("errors", v.Errors != nil, len(v.Errors))
+	a.need(&c)
 	c.may("cached_tokens", v.CachedTokens != nil, len(v.CachedTokens))
 	if !c.check(p, "it was written without --output-details: run sglang.bench_serving with it") {
 		return false
 	}
-	var sum float64
-	n := 0
 	for i := range v.TTFTs {
-		if !v.good(i) {
+		if !a.good(i) {
 			continue
 		}
-		whole := sim.Duration(v.TTFTs[i]) + sumOf(v.ITLs[i])
+		whole := a.whole(i)
 		if v.Duration != nil && whole > sim.Duration(*v.Duration)+sim.Millisecond {
 			p.fault(fmt.Sprintf("itls[%d]", i), "a call of "+seconds(whole), "at most the duration of the run, "+seconds(sim.Duration(*v.Duration)),
 				"SGLang writes ttfts and itls in s; these may be in ms")
 		}
-		sum += sim.Duration(v.TTFTs[i]).Milliseconds()
-		n++
 	}
-	units(p, "mean_ttft_ms", v.MeanTTFT, sum/float64(max(n, 1)), "ttfts")
+	a.units(p, v.MeanTTFT)
 	return p.faults.Len() == before
 }
 
-// good tells whether request i got its answer. The file has no mask of that.
-func (v *sglangResult) good(i int) bool { return v.Errors[i] == "" && v.OutputLens[i] > 0 }
+// answers returns the arrays that both tools' results have.
+func (v *sglangResult) answers() *answers {
+	return &answers{inputs: v.InputLens, outputs: v.OutputLens, ttfts: v.TTFTs, itls: v.ITLs, errors: v.Errors}
+}
 
 // native tells whether the run was made through SGLang's own API.
 func (v *sglangResult) native() bool { return v.Backend == "sglang" || v.Backend == "sglang-native" }
@@ -117,13 +110,13 @@ func (v *sglangResult) emit(p *pass) {
 		run.Notes = append(run.Notes, "this backend's itls are those between tokens: a gap between chunks is spread evenly over the tokens of the later one")
 	}
 	p.begin(run)
+	a := v.answers()
 	for i := range v.TTFTs {
-		f := &found{path: fmt.Sprintf("input_lens[%d]", i), gaps: true}
-		f.call = transcript.Call{Prompt: int32(v.InputLens[i]), Output: int32(v.OutputLens[i]), Wanted: transcript.Unknown, Cached: transcript.Unknown}
+		f := a.found(i)
 		if v.CachedTokens != nil {
 			f.call.Cached = int32(v.CachedTokens[i])
 		}
-		if v.good(i) {
+		if a.good(i) {
 			f.stream(sim.Duration(v.TTFTs[i]), v.ITLs[i])
 			if v.native() {
 				f.oneEach()
@@ -132,11 +125,7 @@ func (v *sglangResult) emit(p *pass) {
 				run.count("answers with a ttft of 0, which SGLang writes where no text came")
 			}
 		} else {
-			f.call.Outcome, f.call.Error, f.call.Closed, f.call.Output = observe.Rejected, lastLine(v.Errors[i]), transcript.Never, 0
-			if v.Errors[i] == "" {
-				f.call.Error = "no output, and no error is told"
-				run.count("calls without an error but without output, taken as failed")
-			}
+			a.failed(p, i, f)
 		}
 		p.emit(f)
 	}

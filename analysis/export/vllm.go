@@ -8,7 +8,6 @@ import (
 	"servesim/internal/exact"
 	"servesim/internal/jsonread"
 	"servesim/sim"
-	"servesim/sim/observe"
 )
 
 // vllmFormat is the result of `vllm bench serve --save-result --save-detailed`,
@@ -104,42 +103,37 @@ func (v *vllmResult) label() string {
 // the unit that they should be in.
 func (v *vllmResult) check(p *pass) bool {
 	before := p.faults.Len()
+	a := v.answers()
 	var c columns
-	c.need("input_lens", v.InputLens != nil, len(v.InputLens))
-	c.need("output_lens", v.OutputLens != nil, len(v.OutputLens))
-	c.need("ttfts", v.TTFTs != nil, len(v.TTFTs))
-	c.need("itls", v.ITLs != nil, len(v.ITLs))
-	c.need("errors", v.Errors != nil, len(v.Errors))
+	a.need(&c)
 	c.may("latencies", v.Latencies != nil, len(v.Latencies))
 	c.may("start_times", v.StartTimes != nil, len(v.StartTimes))
 	c.may("queue_times", v.QueueTimes != nil, len(v.QueueTimes))
 	if !c.check(p, "it was written without --save-detailed: run vllm bench serve with --save-result --save-detailed") {
 		return false
 	}
-	var sum float64
-	n := 0
 	for i := range v.TTFTs {
-		if v.good(i) {
-			v.latency(p, i)
-			sum += sim.Duration(v.TTFTs[i]).Milliseconds()
-			n++
+		if a.good(i) {
+			v.latency(p, a, i)
 		}
 	}
-	v.note = units(p, "mean_ttft_ms", v.MeanTTFT, sum/float64(max(n, 1)), "ttfts")
+	v.note = a.units(p, v.MeanTTFT)
 	return p.faults.Len() == before
 }
 
-// good tells whether request i got its answer. The file has no mask of that.
-func (v *vllmResult) good(i int) bool { return v.Errors[i] == "" && v.OutputLens[i] > 0 }
+// answers returns the arrays that both tools' results have.
+func (v *vllmResult) answers() *answers {
+	return &answers{inputs: v.InputLens, outputs: v.OutputLens, ttfts: v.TTFTs, itls: v.ITLs, errors: v.Errors}
+}
 
 // latency checks that request i took as long as its parts, and no longer than
 // the run.
-func (v *vllmResult) latency(p *pass, i int) {
+func (v *vllmResult) latency(p *pass, a *answers, i int) {
 	if v.Latencies == nil {
 		return
 	}
 	whole := sim.Duration(v.Latencies[i])
-	parts(p, fmt.Sprintf("latencies[%d]", i), whole, sim.Duration(v.TTFTs[i])+sumOf(v.ITLs[i]), "its ttft and its itls together")
+	parts(p, fmt.Sprintf("latencies[%d]", i), whole, a.whole(i), "its ttft and its itls together")
 	if v.Duration != nil && whole > sim.Duration(*v.Duration)+sim.Millisecond {
 		p.fault(fmt.Sprintf("latencies[%d]", i), seconds(whole), "at most the duration of the run, "+seconds(sim.Duration(*v.Duration)),
 			"vLLM writes latencies in s; these may be in ms")
@@ -160,17 +154,20 @@ func (v *vllmResult) emit(p *pass) {
 		run.Notes = append(run.Notes, v.note)
 	}
 	p.begin(run)
+	a := v.answers()
 	for i := range v.TTFTs {
-		f := &found{path: fmt.Sprintf("input_lens[%d]", i), gaps: true}
+		f := a.found(i)
 		if run.Facts.Clock {
 			f.at = exact.Instant(v.StartTimes[i])
 		}
 		if run.Facts.Schedule {
 			f.lag = sim.Duration(v.QueueTimes[i])
 		}
-		f.call = transcript.Call{Prompt: int32(v.InputLens[i]), Output: int32(v.OutputLens[i]), Wanted: transcript.Unknown, Cached: transcript.Unknown}
-		if !v.good(i) {
-			v.failed(p, i, f)
+		if !a.good(i) {
+			a.failed(p, i, f)
+			if v.Latencies != nil && v.Latencies[i] > 0 {
+				f.call.Closed = sim.Time(v.Latencies[i])
+			}
 		} else {
 			f.stream(sim.Duration(v.TTFTs[i]), v.ITLs[i])
 			if v.Latencies != nil {
@@ -178,19 +175,6 @@ func (v *vllmResult) emit(p *pass) {
 			}
 		}
 		p.emit(f)
-	}
-}
-
-// failed makes of f a call that failed.
-func (v *vllmResult) failed(p *pass, i int, f *found) {
-	f.call.Outcome, f.call.Error, f.call.Closed = observe.Rejected, lastLine(v.Errors[i]), transcript.Never
-	f.call.Output = 0
-	if v.Errors[i] == "" {
-		f.call.Error = "no output, and no error is told"
-		p.run.count("calls without an error but without output, taken as failed")
-	}
-	if v.Latencies != nil && v.Latencies[i] > 0 {
-		f.call.Closed = sim.Time(v.Latencies[i])
 	}
 }
 
