@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/scenario"
 	"servesim/sim"
 )
@@ -14,10 +15,8 @@ import (
 // firstOf returns the first error that isn't of a run that another one's error
 // interrupted, else that of ctx if it ended before the runs.
 func firstOf(ctx context.Context, faults []error) error {
-	for _, err := range faults {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
+	if err := workers.Fault(faults); err != nil {
+		return err
 	}
 	return errors.Join(append(faults, ctx.Err())...)
 }

@@ -45,10 +45,8 @@ func (g *Gate) Simulate(ctx context.Context, o Options) (*Outcome, error) {
 		}
 		return true
 	})
-	for _, err := range faults {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return nil, err
-		}
+	if err := workers.Fault(faults); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

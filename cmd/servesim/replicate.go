@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"servesim/analysis"
+	"servesim/internal/workers"
 	"servesim/report"
 	"servesim/scenario"
 	"servesim/sim/observe"
@@ -59,10 +60,8 @@ func (o *runOptions) replicate(ctx context.Context, n int) (*replicated, error) 
 // firstOf returns the first error that isn't of a run that another one's error
 // interrupted, or the first.
 func firstOf(faults []error) error {
-	for _, err := range faults {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
+	if err := workers.Fault(faults); err != nil {
+		return err
 	}
 	return errors.Join(faults...)
 }
