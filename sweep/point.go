@@ -139,8 +139,7 @@ func (l *loader) point(i int) (Point, error) {
 			text += "\n" + w.Key + " " + sum
 		}
 	}
-	sum := sha256.Sum256([]byte(text))
-	pt.ID = hex.EncodeToString(sum[:16])
+	pt.ID = checksum(text)[:32]
 	return pt, nil
 }
 

@@ -78,7 +78,7 @@ func (f folder) read(pt *Point) (Row, error) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return Row{}, &Damaged{path, "it isn't whole"}
 	}
-	if sum := sha256.Sum256(file.Point); hex.EncodeToString(sum[:]) != file.SHA256 {
+	if checksum([]byte(file.Point)) != file.SHA256 {
 		return Row{}, &Damaged{path, "its content isn't what its checksum is of"}
 	}
 	var p pointJSON
@@ -129,8 +129,7 @@ func (f folder) write(pt *Point, row Row) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(inner)
-	text, err := json.Marshal(pointFile{Point: inner, SHA256: hex.EncodeToString(sum[:])})
+	text, err := json.Marshal(pointFile{Point: inner, SHA256: checksum(inner)})
 	if err != nil {
 		return err
 	}
@@ -179,7 +178,7 @@ type manifest struct {
 
 // begin makes the folder that of a sweep, or holds that it is.
 func (f folder) begin(p *Plan, points []Point, version string) error {
-	m := manifest{Schema: fileSchema, Kind: "servesim-sweep", Version: version, Plan: textSum(p.Text), Scenario: textSum(p.BaseText)}
+	m := manifest{Schema: fileSchema, Kind: "servesim-sweep", Version: version, Plan: checksum(p.Text), Scenario: checksum(p.BaseText)}
 	for _, pt := range points {
 		m.Points = append(m.Points, pt.ID)
 	}
@@ -255,8 +254,8 @@ func (f folder) changed(m *manifest, have []byte, p *Plan) error {
 	return usagef("%s: a trace, a profile or a model that the plan names has changed since %s was begun; %s", p.File, f, fix)
 }
 
-// textSum returns the SHA-256 of text, in hexadecimal.
-func textSum(text string) string {
-	sum := sha256.Sum256([]byte(text))
+// checksum returns the SHA-256 of data, in hexadecimal.
+func checksum[T string | []byte](data T) string {
+	sum := sha256.Sum256([]byte(data))
 	return hex.EncodeToString(sum[:])
 }
