@@ -18,17 +18,7 @@ func (s *Sample) Merge(t *Sample) {
 	s.count += t.count
 	s.sum.addSum(t.sum, 1)
 	s.merged, s.watch = true, nil
-	if s.hist == nil && t.hist == nil && s.count <= s.most() {
-		s.full = append(s.full, t.full...)
-		return
-	}
-	if s.hist == nil {
-		s.hist = new(histogram)
-		s.hist.addValues(s.full)
-		s.full = nil
-	}
-	s.hist.addAll(t.hist)
-	s.hist.addValues(t.full)
+	s.full, s.hist = join(s.full, t.full, s.hist, t.hist, s.count <= s.most(), (*histogram).addValues)
 }
 
 // Merge takes all gaps of t as Sample.Merge does values. It keeps runs of gaps up to
@@ -48,17 +38,22 @@ func (s *GapSample) Merge(t *GapSample) {
 	s.stored += t.stored
 	s.sum.addSum(t.sum, 1)
 	s.merged, s.watch = true, nil
-	if s.hist == nil && t.hist == nil && s.stored <= s.most() {
-		s.full = append(s.full, t.full...)
-		return
+	s.full, s.hist = join(s.full, t.full, s.hist, t.hist, s.stored <= s.most(), (*histogram).addRuns)
+}
+
+// join puts the chunks of two samples, or their histograms, together: as chunks if
+// neither has a histogram and all fit, otherwise in a histogram that counts the chunks.
+func join[T any](full, more [][]T, h, other *histogram, fit bool, count func(*histogram, [][]T)) ([][]T, *histogram) {
+	if h == nil && other == nil && fit {
+		return append(full, more...), nil
 	}
-	if s.hist == nil {
-		s.hist = new(histogram)
-		s.hist.addRuns(s.full)
-		s.full = nil
+	if h == nil {
+		h = new(histogram)
+		count(h, full)
 	}
-	s.hist.addAll(t.hist)
-	s.hist.addRuns(t.full)
+	h.addAll(other)
+	count(h, more)
+	return nil, h
 }
 
 // settle leaves no value in the chunk being filled.
