@@ -18,7 +18,8 @@ func (s *Sample) Merge(t *Sample) {
 	s.count += t.count
 	s.sum.addSum(t.sum, 1)
 	s.merged, s.watch = true, nil
-	s.full, s.hist = join(s.full, t.full, s.hist, t.hist, s.count <= s.most(), (*histogram).addValues)
+	all := join(kept[int64]{s.full, s.hist}, kept[int64]{t.full, t.hist}, s.count <= s.most(), (*histogram).addValues)
+	s.full, s.hist = all.full, all.hist
 }
 
 // Merge takes all gaps of t as Sample.Merge does values. It keeps runs of gaps up to
@@ -38,22 +39,29 @@ func (s *GapSample) Merge(t *GapSample) {
 	s.stored += t.stored
 	s.sum.addSum(t.sum, 1)
 	s.merged, s.watch = true, nil
-	s.full, s.hist = join(s.full, t.full, s.hist, t.hist, s.stored <= s.most(), (*histogram).addRuns)
+	all := join(kept[gapRun]{s.full, s.hist}, kept[gapRun]{t.full, t.hist}, s.stored <= s.most(), (*histogram).addRuns)
+	s.full, s.hist = all.full, all.hist
 }
 
-// join puts the chunks of two samples, or their histograms, together: as chunks if
-// neither has a histogram and all fit, otherwise in a histogram that counts the chunks.
-func join[T any](full, more [][]T, h, other *histogram, fit bool, count func(*histogram, [][]T)) ([][]T, *histogram) {
-	if h == nil && other == nil && fit {
-		return append(full, more...), nil
+// kept is what a sample keeps: chunks, or what they were counted in.
+type kept[T any] struct {
+	full [][]T
+	hist *histogram
+}
+
+// join puts a and b together: in chunks if neither has a histogram and all fit,
+// otherwise in a histogram that counts the chunks.
+func join[T any](a, b kept[T], fit bool, count func(*histogram, [][]T)) kept[T] {
+	if a.hist == nil && b.hist == nil && fit {
+		return kept[T]{full: append(a.full, b.full...)}
 	}
-	if h == nil {
-		h = new(histogram)
-		count(h, full)
+	if a.hist == nil {
+		a.hist = new(histogram)
+		count(a.hist, a.full)
 	}
-	h.addAll(other)
-	count(h, more)
-	return nil, h
+	a.hist.addAll(b.hist)
+	count(a.hist, b.full)
+	return kept[T]{hist: a.hist}
 }
 
 // settle leaves no value in the chunk being filled.
