@@ -16,6 +16,9 @@ type Options struct {
 	// order that follows from the records. It must not keep what it is given. An
 	// error ends the run.
 	Each func(*Life) error
+	// Gaps, if it is not nil, is called with all gaps between tokens, in order of their
+	// steps and before Each is with a life that ends in these.
+	Gaps func(*Seen)
 }
 
 // Blame is a Sink that charges the latency of each request. It needs the records
@@ -37,7 +40,7 @@ func New(o Options) *Blame {
 	if o.Top == 0 {
 		o.Top = 10
 	}
-	b := &Blame{options: o, bands: newScales()}
+	b := &Blame{options: o, bands: newScales(), gaps: gapScale{tell: o.Gaps}}
 	b.book = book{most: o.Top, free: nobody, gaps: &b.gaps}
 	return b
 }

@@ -30,6 +30,8 @@ func (b *gapBucket) class(in int) *gapClass {
 type gapScale struct {
 	buckets []gapBucket
 	count   int64
+	tell    func(*Seen) // of Options
+	seen    Seen        // scratch
 }
 
 // add counts n gaps of d, in each of which prompts took named.
@@ -77,8 +79,10 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 	for i := range r.Chunks {
 		resumed = resumed || r.Chunks[i].Resumed
 	}
+	seen := &g.seen
 	for i := range r.Gaps {
 		p := &r.Gaps[i]
+		*seen = Seen{Step: r, Gaps: p, Culprit: -1}
 		switch {
 		case p.Steps != 1, r.Steps == 2 && p.First == r.First+r.Inc: // the second of two steps
 			g.run(p.First, p.Inc, p.Steps, int64(p.Seqs))
@@ -86,8 +90,10 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 			d := excess(r)
 			g.add(p.First, d, int64(p.Seqs))
 			t.mark(b, e, d, p)
+			g.see(t, e, d)
 		case resumed && p.First != t.regular:
 			g.add(p.First, 0, int64(p.Seqs)) // perhaps of a prompt that is computed again
+			seen.Again = true
 		default:
 			end := r.Start.Add(r.First)
 			begin := end - sim.Time(p.First)
@@ -97,8 +103,12 @@ func (g *gapScale) step(t *timeline, r *observe.StepRun, b *book) {
 			for i = max(i, t.head); i < len(t.entries); i++ {
 				if k := &t.entries[i]; k.start >= begin {
 					t.mark(b, k, k.excess(), p)
+					g.see(t, k, k.excess())
 				}
 			}
+		}
+		if g.tell != nil {
+			g.tell(seen)
 		}
 	}
 }

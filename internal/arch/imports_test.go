@@ -38,6 +38,7 @@ func may() map[string][]string {
 		"analysis/publish":    {"analysis", "analysis/dialect", "analysis/transcript", "sim", "sim/observe", "internal/exact"},
 		"analysis/tail":       {"analysis", "sim", "sim/observe", "internal/portable"},
 		"report":              {"analysis", "analysis/tail", "analysis/blame", "analysis/dialect", "analysis/export", "sim", "sim/observe"},
+		"report/figure":       {"analysis", "analysis/blame", "sim", "sim/observe", "internal/portable"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/export", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable", "internal/workers"},
 		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "internal/strict", "internal/workers"},
