@@ -137,17 +137,29 @@ func withoutNumbers(line string) string {
 	return strings.Join(words, " ")
 }
 
-// TestReadme holds that every command in README prints what README shows. With
-// -update it rewrites the blocks.
-func TestReadme(t *testing.T) {
-	text, err := os.ReadFile(readme)
+// documents are the files with command blocks, from the tests' folder.
+func documents() []string { return []string{readme, "../../docs/claim.md"} }
+
+// TestDocuments holds that every command in README and the pages prints what they show.
+// With -update it rewrites the blocks.
+func TestDocuments(t *testing.T) {
+	for _, path := range documents() {
+		t.Run(filepath.Base(path), func(t *testing.T) { shows(t, path) })
+	}
+}
+
+// shows holds that every command of a document prints what it shows.
+func shows(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	path, err = filepath.Abs(path)
+	must(err)
 	lines := strings.Split(string(text), "\n")
 	list := blocks(string(text))
 	if len(list) == 0 {
-		t.Fatal("README has no command block; it must show what servesim prints")
+		t.Fatalf("%s has no command block; it must show what servesim prints", path)
 	}
 	t.Chdir(filepath.Dir(readme))             // where its reader is
 	for _, b := range slices.Backward(list) { // so that lines above stay where they are
@@ -160,11 +172,11 @@ func TestReadme(t *testing.T) {
 			}
 			lines = slices.Replace(lines, b.line, b.line+len(b.want), now...)
 		default:
-			t.Errorf("README.md:%d: servesim %s prints something else (- README, + servesim):\n%s", b.line, b.command, cmp.Diff(b.want, got))
+			t.Errorf("%s:%d: servesim %s prints something else (- the page, + servesim):\n%s", filepath.Base(path), b.line, b.command, cmp.Diff(b.want, got))
 		}
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Base(readme), []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

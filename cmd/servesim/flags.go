@@ -24,11 +24,28 @@ type scenarioFlags struct {
 // bind adds the flags to cmd.
 func (f *scenarioFlags) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.sets, "set", nil, "set one key of the scenario, `KEY=VALUE`; may be repeated")
 	flags.StringVar(&f.trace, "trace", "", "replay the trace in `FILE` instead of the scenario's workload")
 	flags.StringVar(&f.goodput, "goodput", "", "limits of a good request, such as \"ttft <= 500ms, tpot <= 15ms\" or vLLM's \"ttft:500 tpot:15\", and of the run, \"ttft p99 <= 800ms\"")
+	f.bindKeys(cmd, func(scenario.Alias) bool { return true })
+}
+
+// bindMachine adds those of the flags that say which engine runs which model on what.
+func (f *scenarioFlags) bindMachine(cmd *cobra.Command) {
+	f.bindKeys(cmd, func(s scenario.Alias) bool {
+		section, _, _ := strings.Cut(s.Key, ".")
+		return slices.Contains([]string{"engine", "hardware", "model"}, section)
+	})
+}
+
+// bindKeys adds --set and the flags that are short for keys, if of wants them.
+func (f *scenarioFlags) bindKeys(cmd *cobra.Command, of func(scenario.Alias) bool) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.sets, "set", nil, "set one key of the scenario, `KEY=VALUE`; may be repeated")
 	f.short = make([]string, len(scenario.Aliases()))
 	for i, s := range scenario.Aliases() {
+		if !of(s) {
+			continue
+		}
 		flags.StringVar(&f.short[i], s.Name, "", s.Help)
 		if s.Values != nil {
 			must(cmd.RegisterFlagCompletionFunc(s.Name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -70,6 +70,7 @@ func verbs(e env) []*cobra.Command {
 		newSweep(e, nil),
 		newGate(e, nil),
 		newCapacity(e, nil),
+		newClaim(e, nil),
 		newAnalyze(e, nil),
 		newTail(e, nil),
 		newConform(e, nil),

@@ -44,6 +44,7 @@ func may() map[string][]string {
 		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "internal/strict", "internal/workers"},
 		"explain":             {"sim", "sim/observe", "sim/workload", "analysis", "analysis/blame", "report", "scenario", "internal/workers"},
 		"capacity":            {"sim", "sim/workload", "sim/observe", "sim/engine", "sim/gpu", "analysis", "report", "scenario", "internal/portable", "internal/workers"},
+		"claim":               {"sim", "sim/workload", "sim/observe", "sim/gpu", "analysis", "report", "scenario", "internal/workers"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis", "internal/workers"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable", "internal/strict", "internal/workers"},
 		"calibrate/vllmlog":   {"internal/infile"},

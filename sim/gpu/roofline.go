@@ -50,7 +50,7 @@ func (t *StepTime) Breakdown(w Work) []Operator {
 	sheet := t.setup.Profile.Datasheet
 	tokens, own := w.PrefillTokens+w.DecodeSeqs, w.divided(t.groups)
 	ownTokens := own.PrefillTokens + own.DecodeSeqs
-	b := breakdown{sheet: sheet}
+	b := breakdown{sheet: sheet, operators: make([]Operator, 0, 16)}
 	linear := sheet.Peak(t.setup.Weights.outsideExperts())
 	b.addProducts(t.attention, t.layers, ownTokens, linear)
 	elementwise := t.layers * t.elementwise * float64(ownTokens)
