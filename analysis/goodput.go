@@ -129,6 +129,16 @@ func (l *Limit) value(r *observe.Request) (d sim.Duration, ok bool) {
 	return endToEnd(r), l.Objective == E2EL
 }
 
+// Missed tells whether r is a completed request in the scope of l that doesn't keep
+// within it, and what l limits in it, rounded to the nearest picosecond.
+func (l *Limit) Missed(r *observe.Request) (d sim.Duration, missed bool) {
+	if r.Outcome != observe.Completed || !l.Scope.Holds(r) || l.met(r) {
+		return 0, false
+	}
+	d, _ = l.value(r)
+	return d, true
+}
+
 // met tells whether r, a completed request in the scope of l, keeps within l.
 func (l *Limit) met(r *observe.Request) bool {
 	if l.Objective != TPOT {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"servesim/analysis"
@@ -85,6 +86,12 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 		r.Report.WarmedUp(said)
 	}
 	return r, r.nonempty()
+}
+
+// ReadsStdin tells that p has a trace from standard input, so that it can be simulated
+// once.
+func (p *Plan) ReadsStdin() bool {
+	return slices.ContainsFunc(p.Scenario.Workload.Parts(), func(w Part) bool { return w.Trace == StdinPath })
 }
 
 // Engine returns the configuration of an engine that runs the requests of src under

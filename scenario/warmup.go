@@ -121,10 +121,8 @@ func LaterWarmUp(a, b *WarmUp) *WarmUp {
 // mser simulates p and returns the number of requests that MSER-5 says to leave
 // out; ok is false if it finds no steady state.
 func (p *Plan) mser(ctx context.Context) (requests int64, ok bool, err error) {
-	for _, w := range p.Scenario.Workload.Parts() {
-		if w.Trace == StdinPath {
-			return 0, false, usagef(`run.warmup = "auto" simulates twice, and standard input can be read only once; write the trace to a file, or give a time or a number of requests`)
-		}
+	if p.ReadsStdin() {
+		return 0, false, usagef(`run.warmup = "auto" simulates twice, and standard input can be read only once; write the trace to a file, or give a time or a number of requests`)
 	}
 	in, err := p.Open()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"servesim/analysis/publish/perfetto"
 	"servesim/analysis/transcript"
 	"servesim/internal/exact"
 	"servesim/sim"
@@ -21,8 +22,13 @@ import (
 
 // testRun is a run of a model.
 func testRun(model string) *Run {
+	whole, err := perfetto.ParseChoice("all")
+	if err != nil {
+		panic(err)
+	}
 	return &Run{
-		Model: model, Label: model, Begin: exact.Instant{Sec: 1_700_000_000, Ps: 5}, Facts: transcript.Everything(), Burstiness: 1,
+		Timeline: whole,
+		Model:    model, Label: model, Begin: exact.Instant{Sec: 1_700_000_000, Ps: 5}, Facts: transcript.Everything(), Burstiness: 1,
 		MaxModelLen: 4096, BlockSize: 16, NumGPUBlocks: 101, UsableBlocks: 100, Interval: sim.Second,
 	}
 }
@@ -126,6 +132,9 @@ func TestHostileNames(t *testing.T) {
 		}
 		checkTables(t, written(t, "csv", run, records)[0], written(t, "parquet", run, records)[0], requests)
 		checkSteps(t, written(t, "parquet-steps", run, records)[0], records)
+		if text := written(t, "perfetto", run, records)[0]; text == "" { // package perfetto reads it back
+			t.Fatal("an empty timeline")
+		}
 	})
 }
 

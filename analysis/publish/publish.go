@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"servesim/analysis"
+	"servesim/analysis/publish/perfetto"
 	"servesim/analysis/transcript"
 	"servesim/internal/exact"
 	"servesim/sim"
@@ -39,6 +40,13 @@ type Run struct {
 	NumGPUBlocks, UsableBlocks int64
 	// Interval is the time between two samples of OpenMetrics.
 	Interval sim.Duration
+	// RunLimits are limits on the run, which Perfetto's timeline looks at besides.
+	RunLimits []analysis.RunLimit
+	// Timeline says which part of the run Perfetto's timeline draws.
+	Timeline perfetto.Choice
+	// Again gives the records of the run once more, for formats that must have seen all
+	// of it before they write; nil if that can't be.
+	Again func(observe.Sink) error
 }
 
 // Format is a kind of files that a run can be written as.
@@ -64,6 +72,7 @@ func Formats() []Format {
 		{Name: "vllm-summary", Title: "the same without --save-detailed: no lists of requests", lacks: vllmLacks, begin: beginVLLM(false)},
 		{Name: "aiperf", Title: "AIPerf's profile_export.jsonl, profile_export_aiperf.json and .csv, into a folder", Folder: true, names: aiperfNames(), lacks: aiperfLacks, begin: beginAIPerf},
 		{Name: "openmetrics", Title: "vLLM's Prometheus metrics over time, as OpenMetrics text", Records: true, begin: beginOpenMetrics},
+		{Name: "perfetto", Title: "a timeline of steps and requests for ui.perfetto.dev", Records: true, begin: beginPerfetto},
 		{Name: "csv", Title: "a table of the requests as CSV", Records: true, begin: beginCSV},
 		{Name: "parquet", Title: "a table of the requests as Parquet", Records: true, begin: beginRequests},
 		{Name: "parquet-steps", Title: "a table of the engine's steps as Parquet", Records: true, begin: beginSteps},
@@ -110,6 +119,9 @@ type Export struct {
 	// Calls takes the calls, Records the records, in detail; either may be nil.
 	Calls   transcript.Sink
 	Records observe.Sink
+	// Note is what was left out of the files without being asked for, after Finish;
+	// empty if nothing was.
+	Note string
 
 	run    *Run
 	path   string

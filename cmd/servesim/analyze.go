@@ -125,7 +125,7 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	if err := o.export.commit(); err != nil {
+	if err := o.export.commit(o.env.stderr); err != nil {
 		return err
 	}
 	write := report.Exports

@@ -31,7 +31,10 @@ func (o *analyzeOptions) publish(src export.Source, f *export.File, how dialect.
 			return usagef("--export %s: it is made of servesim's records, which %s isn't; of a measured run it takes %s", w.text, f.Name, strings.Join(ofCalls(), ", "))
 		}
 	}
-	run := publish.Run{Model: cmp.Or(f.Runs[0].Model, "unknown"), Label: f.Runs[0].Label, Facts: f.Runs[0].Facts, Burstiness: 1, Goodput: how.Goodput}
+	run := publish.Run{Model: cmp.Or(f.Runs[0].Model, "unknown"), Label: f.Runs[0].Label, Facts: f.Runs[0].Facts, Burstiness: 1, Goodput: how.Goodput, RunLimits: how.Run}
+	run.Again = func(to observe.Sink) error {
+		return replayRecords(src, func(in *observe.Reader) error { return in.Replay(to) })
+	}
 	if o.percentiles != "" {
 		run.Percentiles = how.Percentiles
 	}

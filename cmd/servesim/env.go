@@ -80,8 +80,11 @@ func (e env) report(err error) int {
 }
 
 // complain writes each line of err to stderr under the program's name.
-func (e env) complain(err error) {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(e.stderr, "servesim: %s\n", strings.TrimRight(line, "\n"))
+func (e env) complain(err error) { say(e.stderr, err.Error()) }
+
+// say writes each line of text to out under the program's name.
+func say(out io.Writer, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(out, "servesim: %s\n", strings.TrimRight(line, "\n"))
 	}
 }

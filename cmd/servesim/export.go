@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"servesim/analysis"
 	"servesim/analysis/publish"
+	"servesim/analysis/publish/perfetto"
 	"servesim/analysis/transcript"
 	"servesim/internal/exact"
 	"servesim/scenario"
@@ -23,6 +26,9 @@ type exportFlag struct {
 	specs    []string
 	start    string
 	interval string
+	perfetto string // short for one of specs
+	window   string
+	timeline perfetto.Choice
 
 	wanted  []wantedExport
 	exports []*publish.Export
@@ -39,6 +45,7 @@ type wantedExport struct {
 const (
 	exportStart    = "export-start"
 	exportInterval = "export-interval"
+	perfettoWindow = "perfetto-window"
 )
 
 // bind adds the flags to cmd.
@@ -47,6 +54,8 @@ func (f *exportFlag) bind(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.specs, "export", nil, "write the run as files of other tools too, `FORMAT=PATH`, such as vllm=result.json; may be repeated; servesim list exports says which")
 	flags.StringVar(&f.start, exportStart, "1970-01-01T00:00:00Z", "`TIME` on the wall clock at which the run begins in --export, as RFC 3339")
 	flags.StringVar(&f.interval, exportInterval, "15s", "`TIME` between samples of --export openmetrics")
+	flags.StringVar(&f.perfetto, "perfetto", "", "write a timeline for ui.perfetto.dev to `FILE`; short for --export perfetto=FILE")
+	flags.StringVar(&f.window, perfettoWindow, "auto", "`PART` of the run that the timeline draws: all, ranges such as 100s-160s, worst=N for the N requests that did worst by each limit, auto for all of a short run and worst=3 of others")
 	must(cmd.RegisterFlagCompletionFunc("export", completeExport))
 }
 
@@ -78,12 +87,23 @@ func listExports() [][2]string {
 func (f *exportFlag) check(cmd *cobra.Command, taken map[string]string) error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if len(f.specs) == 0 {
+	given := cmd.Flags().Changed
+	specs := f.specs
+	if given("perfetto") {
+		specs = append(slices.Clone(specs), "perfetto="+f.perfetto)
+	}
+	if len(specs) == 0 {
 		for _, name := range []string{exportStart, exportInterval} {
-			if cmd.Flags().Changed(name) {
+			if given(name) {
 				fault("--%s is about --export, of which there is none; add one, or leave it out", name)
 			}
 		}
+	}
+	var err error
+	if f.timeline, err = perfetto.ParseChoice(f.window); err != nil {
+		fault("--%s %w", perfettoWindow, err)
+	} else if given(perfettoWindow) && !slices.ContainsFunc(specs, func(s string) bool { return strings.HasPrefix(s, "perfetto=") }) {
+		fault("--%s is about --perfetto, which is not there; add it, or leave this out", perfettoWindow)
 	}
 	if _, err := f.begin(); err != nil {
 		faults = append(faults, err)
@@ -96,7 +116,7 @@ func (f *exportFlag) check(cmd *cobra.Command, taken map[string]string) error {
 		files[realPath(path)] = flag
 	}
 	f.wanted = f.wanted[:0]
-	for _, text := range f.specs {
+	for _, text := range specs {
 		w, err := parseExport(text)
 		if err != nil {
 			faults = append(faults, err)
@@ -164,6 +184,7 @@ func (f *exportFlag) open(r publish.Run) error {
 	if r.Interval, err = sim.ParseDuration(f.interval); err != nil {
 		return err
 	}
+	r.Timeline = f.timeline
 	for _, w := range f.wanted {
 		e, err := publish.New(w.format, w.path, &r)
 		if err != nil {
@@ -194,16 +215,19 @@ func (f *exportFlag) records() (sinks observe.Tee) {
 	return sinks
 }
 
-// commit ends every file and gives it its name.
-func (f *exportFlag) commit() error {
+// commit ends every file and gives it its name, and notes on out what they leave out.
+func (f *exportFlag) commit(out io.Writer) error {
 	for _, e := range f.exports {
 		if err := e.Finish(); err != nil {
 			return err
 		}
 	}
 	var errs []error
-	for _, e := range f.exports {
+	for i, e := range f.exports {
 		errs = append(errs, e.Commit())
+		if e.Note != "" {
+			say(out, fmt.Sprintf("%s %s", f.wanted[i].path, e.Note))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -220,7 +244,7 @@ func published(p *scenario.Plan, ps []analysis.Percentile) publish.Run {
 	s, c := p.Scenario, p.Config
 	r := publish.Run{
 		Header: p.Header(), Model: p.Machine.Model.Name, Label: s.Name, Facts: transcript.Everything(),
-		Burstiness: 1, Percentiles: ps, Goodput: p.SLO.Goodput,
+		Burstiness: 1, Percentiles: ps, Goodput: p.SLO.Goodput, RunLimits: p.SLO.Run,
 		MaxModelLen: c.MaxModelLen, BlockSize: c.BlockSize, NumGPUBlocks: c.NumGPUBlocks, UsableBlocks: c.UsableBlocks(),
 	}
 	w := &s.Workload

@@ -122,7 +122,8 @@ func TestExportsPrintTheSame(t *testing.T) {
 var ofThisBuild = regexp.MustCompile(`("aiperf_version": "servesim |"benchmark_id": ")[^"]*`)
 
 // TestExportGoldens holds each file of a small run with requests that end in some
-// ways. What Parquet files hold, package publish reads back.
+// ways. What Parquet files hold, package publish reads back, and package perfetto
+// timelines.
 func TestExportGoldens(t *testing.T) {
 	files := map[string]string{}
 	t.Run("in a folder", func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestExportGoldens(t *testing.T) {
 		}
 	})
 	for path, text := range files {
-		if !strings.HasPrefix(path, "parquet") {
+		if !strings.HasPrefix(path, "parquet") && !strings.HasPrefix(path, "perfetto") {
 			golden(t, filepath.Join("export", path), ofThisBuild.ReplaceAllString(text, "$1…"))
 		}
 	}

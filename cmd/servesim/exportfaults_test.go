@@ -27,7 +27,7 @@ func TestExportFaults(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"run", "s.toml", "--export", "vlm=x.json"}, `--export vlm=x.json: unknown format "vlm"; the formats are vllm, vllm-summary, aiperf, openmetrics, csv, parquet, parquet-steps`},
+		{[]string{"run", "s.toml", "--export", "vlm=x.json"}, `--export vlm=x.json: unknown format "vlm"; the formats are vllm, vllm-summary, aiperf, openmetrics, perfetto, csv, parquet, parquet-steps`},
 		{[]string{"run", "s.toml", "--export", "vllm"}, "--export vllm: names no file; write vllm=PATH"},
 		{[]string{"run", "s.toml", "--export", "csv="}, "--export csv=: names no file; write csv=PATH"},
 		{[]string{"run", "s.toml", "--export", "csv=-"}, "--export csv=-: stdout is for the summary; name a file, or a pipe or device such as /dev/stderr"},
@@ -45,6 +45,13 @@ func TestExportFaults(t *testing.T) {
 		{[]string{"run", "s.toml", "--export", "openmetrics=x", "--export-interval", "0s"}, `--export-interval "0s": want a time above 0, such as 15s`},
 		{[]string{"run", "s.toml", "--export", "csv=x.csv", "--export-start", "yesterday"}, `--export-start "yesterday": want an instant since 1970 as RFC 3339 has it`},
 		{[]string{"run", "s.toml", "--export", "x=y", "--export", "csv"}, "--export csv: names no file"},
+		{[]string{"run", "s.toml", "--perfetto", "x", "--perfetto-window", "9s-1s"}, `--perfetto-window "9s-1s": "9s-1s" ends before it begins`},
+		{[]string{"run", "s.toml", "--perfetto-window", "all"}, "--perfetto-window is about --perfetto, which is not there"},
+		{[]string{"run", "s.toml", "--perfetto", ""}, "--perfetto is empty"},
+		{[]string{"run", "s.toml", "--perfetto", "x", "--export", "csv=x"}, "writes x too; give each a file of its own"},
+		{[]string{"run", "s.toml", "--trace", "-", "--perfetto", "x"}, "can be read only once; say which part by --perfetto-window all"},
+		{[]string{"run", "s.toml", "--print", "--perfetto", "x"}, "--print runs nothing, so --perfetto would have nothing to write"},
+		{[]string{"analyze", "a.jsonl", "--perfetto", "x"}, "--export perfetto=x: it is made of servesim's records, which a.jsonl isn't"},
 		{[]string{"analyze", "a.jsonl", "--export", "csv=x.csv"}, "--export csv=x.csv: it is made of servesim's records, which a.jsonl isn't; of a measured run it takes vllm, vllm-summary, aiperf"},
 		{[]string{"analyze", "g.jsonl", "--export", "aiperf=."}, "as aiperf the run can't be written: it needs when calls were sent, which the source doesn't have"},
 		{[]string{"analyze", "g.jsonl", "--export", "vllm=x.json"}, "it needs when calls were sent, or how long the run took, which the source doesn't have"},
@@ -96,11 +103,11 @@ func TestExportsAreListed(t *testing.T) {
 // as each other, which say the same of what both have.
 func TestConverted(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": small})
-	direct := ok(t, "run", "s.toml", "--records", "r.jsonl", "--export", "csv=a.csv", "--export", "parquet=a.parquet", "--export", "parquet-steps=a.steps", "--set", "timeout=\"300ms\"", "--set", "rate_per_s=60")
+	direct := ok(t, "run", "s.toml", "--records", "r.jsonl", "--export", "csv=a.csv", "--export", "parquet=a.parquet", "--export", "parquet-steps=a.steps", "--perfetto", "a.trace", "--perfetto-window", "worst=1", "--set", "timeout=\"300ms\"", "--set", "rate_per_s=60")
 	if direct == "" {
 		t.Error("nothing is printed")
 	}
-	ok(t, "analyze", "r.jsonl", "--export", "vllm=v.json", "--export", "csv=b.csv", "--export", "parquet=b.parquet", "--export", "parquet-steps=b.steps")
+	ok(t, "analyze", "r.jsonl", "--export", "vllm=v.json", "--export", "csv=b.csv", "--export", "parquet=b.parquet", "--export", "parquet-steps=b.steps", "--perfetto", "b.trace", "--perfetto-window", "worst=1")
 	ok(t, "analyze", "v.json", "--export", "aiperf=.")
 	ok(t, "analyze", "profile_export.jsonl", "--export", "vllm=w.json")
 	read := func(name string) string {
@@ -110,7 +117,7 @@ func TestConverted(t *testing.T) {
 		}
 		return string(text)
 	}
-	for a, b := range map[string]string{"a.csv": "b.csv", "a.parquet": "b.parquet", "a.steps": "b.steps"} {
+	for a, b := range map[string]string{"a.csv": "b.csv", "a.parquet": "b.parquet", "a.steps": "b.steps", "a.trace": "b.trace"} {
 		if read(a) != read(b) {
 			t.Errorf("%s and %s differ", a, b)
 		}

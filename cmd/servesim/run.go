@@ -97,12 +97,12 @@ prints what each would have said.`,
 // which makes none, and for exports that can't be.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "export", "output-edges", "dialect", "blame"} {
+	for _, name := range []string{"records", "export", "perfetto", "output-edges", "dialect", "blame"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "output", "records", "export", "blame", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "output", "records", "export", "perfetto", "blame", "percentiles", "output-edges", "replications", "dialect"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -137,7 +137,9 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	defer o.export.abort()
-	if err := o.export.open(published(p, asked.Percentiles)); err != nil {
+	what := published(p, asked.Percentiles)
+	what.Again = o.again(ctx, p)
+	if err := o.export.open(what); err != nil {
 		return err
 	}
 	r, err := o.simulate(ctx, p, asked)
@@ -151,6 +153,18 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	return judge(r.Report.Verdicts)
+}
+
+// again returns what simulates p once more for a sink, nil if its traces can be read
+// only once.
+func (o *runOptions) again(ctx context.Context, p *scenario.Plan) func(observe.Sink) error {
+	if p.ReadsStdin() {
+		return nil
+	}
+	return func(to observe.Sink) error {
+		_, err := simulate(ctx, o.env, p, scenario.Options{Sinks: []observe.Sink{to}})
+		return err
+	}
 }
 
 // write prints what came of a run.
@@ -184,7 +198,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 		if err != nil {
 			return nil, err
 		}
-		return r, o.export.commit()
+		return r, o.export.commit(o.env.stderr)
 	}
 	cut := new(analysis.Cut)
 	calls, err := transcript.NewTranscriber(scenario.MeasuredCalls(cut, to), p.Streaming())
@@ -199,7 +213,7 @@ func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scena
 	if err := calls.Close(); err != nil {
 		return nil, err
 	}
-	return r, o.export.commit()
+	return r, o.export.commit(o.env.stderr)
 }
 
 // record runs p and writes its records if they were asked for.

@@ -35,7 +35,7 @@ func may() map[string][]string {
 		"analysis/blame":      {"sim", "sim/observe"},
 		"analysis/transcript": {"sim", "sim/observe"},
 		"analysis/dialect":    {"sim", "sim/observe", "analysis", "analysis/transcript"},
-		"analysis/publish":    {"analysis", "analysis/dialect", "analysis/transcript", "sim", "sim/observe", "internal/exact"},
+		"analysis/publish":    {"analysis", "analysis/dialect", "analysis/transcript", "analysis/publish/perfetto", "sim", "sim/observe", "internal/exact"},
 		"analysis/tail":       {"analysis", "sim", "sim/observe", "internal/portable"},
 		"report":              {"analysis", "analysis/tail", "analysis/blame", "analysis/dialect", "analysis/export", "sim", "sim/observe"},
 		"report/figure":       {"analysis", "analysis/blame", "sim", "sim/observe", "internal/portable"},
@@ -52,6 +52,8 @@ func may() map[string][]string {
 		"models":              {},
 		"slo":                 {},
 		"cmd/servesim":        {"*"},
+
+		"analysis/publish/perfetto": {"analysis", "analysis/blame", "sim", "sim/observe"},
 	}
 }
 
