@@ -30,20 +30,25 @@ type Cost struct {
 	KWhPerMTok, KWhPerGoodMTok float64
 }
 
-// costOf returns what a run on GPUs of profile p cost, prices being what Options say.
-func costOf(p *gpu.Profile, r *analysis.Report, prices map[string]float64) Cost {
+// costOf returns what a run on GPUs of profile p cost, prices and powers being
+// those of o where it has some.
+func costOf(p *gpu.Profile, r *analysis.Report, o *Options) Cost {
 	nan := math.NaN()
 	c := Cost{GPUs: r.Throughput.GPUs, USDPerGPUHour: nan, KW: nan}
 	if p.Price != nil {
 		c.USDPerGPUHour = p.Price.USDPerGPUHour
 	}
-	if own, ok := prices[strings.ToLower(p.Name)]; ok {
+	if own, ok := o.Prices[strings.ToLower(p.Name)]; ok {
 		c.USDPerGPUHour, c.Given = own, true
 	}
 	n := float64(c.GPUs)
 	c.USDPerHour = n * c.USDPerGPUHour
+	most, given := o.Watts[strings.ToLower(p.Name)]
+	if !given {
+		most = p.Datasheet.TDPW
+	}
 	if p.Power != nil {
-		watts := p.Power.IdleW + float64(min(1, r.Engine.Utilisation)*(p.Datasheet.TDPW-p.Power.IdleW))
+		watts := p.Power.IdleW + float64(min(1, r.Engine.Utilisation)*(most-p.Power.IdleW))
 		c.KW = n * watts / 1000
 	}
 	perHour := float64(r.Throughput.OutputTokens * 3600 / 1e6) // millions of tokens

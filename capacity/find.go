@@ -1,7 +1,7 @@
 package capacity
 
 import (
-	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +9,7 @@ import (
 
 	"servesim/analysis"
 	"servesim/scenario"
+	"servesim/sim/gpu"
 	"servesim/sim/observe"
 )
 
@@ -29,6 +30,9 @@ type Options struct {
 	// Prices are in US dollars for a GPU and hour, by profile, in the place of those
 	// of the profiles.
 	Prices map[string]float64
+	// Watts are the most that a GPU draws, in W, by profile, in the place of the
+	// datasheets' TDP.
+	Watts map[string]float64
 	// Progress, if it isn't nil, hears of each trial that the answer rests on.
 	Progress func(*Trial)
 }
@@ -56,15 +60,39 @@ func (o *Options) Check() error {
 			return usagef("price of %s: found %g; must be more than 0, in US dollars for a GPU and hour", name, p)
 		}
 	}
+	for _, name := range sortedKeys(o.Watts) {
+		if w := o.Watts[name]; !(w > 0 && w < 1e6) {
+			return usagef("power of %s: found %g; must be more than 0, in W for a GPU that runs a step", name, w)
+		}
+	}
 	return nil
 }
 
-// priced returns a scenario.UsageError if a price is of none of gpus.
-func (o *Options) priced(gpus ...string) error {
-	for _, name := range sortedKeys(o.Prices) {
-		if !slices.ContainsFunc(gpus, func(g string) bool { return strings.EqualFold(g, name) }) {
-			return usagef("price of %s: there is no such GPU here; prices are of %s", name, strings.Join(gpus, ", "))
+// CheckCosts returns a scenario.UsageError if a price or a power is of none of gpus,
+// which are names of profiles.
+func (o *Options) CheckCosts(gpus ...string) error {
+	for _, of := range []struct {
+		what  string
+		given map[string]float64
+	}{{"price", o.Prices}, {"power", o.Watts}} {
+		for _, name := range sortedKeys(of.given) {
+			if !slices.ContainsFunc(gpus, func(g string) bool { return strings.EqualFold(g, name) }) {
+				return usagef("%s of %s: there is no such GPU here; %[1]ss are of %[3]s", of.what, name, strings.Join(gpus, ", "))
+			}
 		}
+	}
+	return nil
+}
+
+// checkPower returns a scenario.UsageError if a GPU of profile p is to draw less while
+// it runs a step than otherwise.
+func (o *Options) checkPower(p *gpu.Profile) error {
+	w, given := o.Watts[strings.ToLower(p.Name)]
+	switch {
+	case given && p.Power == nil:
+		return usagef("power of %s: found %g, but profile %[1]s doesn't say what an idle one draws; give it power.idle_w", p.Name, w)
+	case given && w < p.Power.IdleW:
+		return usagef("power of %s: found %g W; an idle one draws %g W", p.Name, w, p.Power.IdleW)
 	}
 	return nil
 }
@@ -153,6 +181,9 @@ func prepare(src scenario.Source, o *Options) (*load, analysis.SLO, error) {
 	if err != nil {
 		return nil, analysis.SLO{}, err
 	}
+	if err := o.checkPower(p.Machine.Profile); err != nil {
+		return nil, analysis.SLO{}, err
+	}
 	slo, err := limitsOf(p, o.Target)
 	if err != nil {
 		return nil, slo, err
@@ -162,35 +193,6 @@ func prepare(src scenario.Source, o *Options) (*load, analysis.SLO, error) {
 	}
 	l, err := newLoad(p)
 	return l, slo, err
-}
-
-// Find returns the highest rate at which the scenario of src keeps its limits.
-// The error is a scenario.UsageError if the scenario is at fault or no rate does.
-func Find(ctx context.Context, src scenario.Source, o Options) (*Answer, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	l, slo, err := prepare(src, &o)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.priced(l.plan.Machine.Profile.Name); err != nil {
-		return nil, err
-	}
-	b := newBench(ctx, l, slo, &o)
-	a := &Answer{Plan: l.plan, Load: l.String(), SLO: slo, Resolution: o.Resolution, Today: l.rate}
-	if err := b.search(a); err != nil {
-		return nil, err
-	}
-	if err := b.saturate(a); err != nil {
-		return nil, err
-	}
-	if err := b.table(a); err != nil {
-		return nil, err
-	}
-	a.Cost = costOf(l.plan.Machine.Profile, a.At.Report, o.Prices)
-	a.Trials, a.Requests = len(b.trials), b.requests
-	return a, nil
 }
 
 // search finds the rates of a.
@@ -244,8 +246,7 @@ func (b *bench) unmet(rate float64, replicas int64) error {
 	if err != nil {
 		return err
 	}
-	return usagef("no rate keeps the limits: at %s requests/s, where requests are alone, these are missed: %s; loosen them, or take more or faster GPUs (hardware.gpu, hardware.tensor_parallel_size)",
-		strconv.FormatFloat(rate, 'g', gridDigits, 64), missed(t))
+	return &scenario.UsageError{Err: &Unmet{fmt.Sprintf("no rate keeps the limits: at %s requests/s, where requests are alone, these are missed: %s", strconv.FormatFloat(rate, 'g', gridDigits, 64), missed(t))}}
 }
 
 // saturate finds the throughput of a under overload.
@@ -281,7 +282,7 @@ func tableShares() []float64 { return []float64{0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.
 func (b *bench) table(a *Answer) error {
 	_, high := b.load.bounds()
 	for _, s := range tableShares() {
-		rate, _ := strconv.ParseFloat(strconv.FormatFloat(s*a.Rate, 'g', gridDigits, 64), 64) // its own output
+		rate := short(s * a.Rate)
 		if rate > high {
 			continue
 		}

@@ -74,7 +74,7 @@ func Fewest(ctx context.Context, src scenario.Source, o Options, f FleetOptions)
 		return nil, err
 	}
 	if len(f.GPUs) > 0 {
-		if err := o.priced(f.GPUs...); err != nil {
+		if err := o.CheckCosts(f.GPUs...); err != nil {
 			return nil, err
 		}
 	}
@@ -191,21 +191,16 @@ func (f *FleetOptions) deployments() []map[string]any {
 
 // with returns src with settings in the place of its own of the same keys.
 func with(src scenario.Source, settings map[string]any) (scenario.Source, error) {
-	src.Settings = slices.DeleteFunc(slices.Clone(src.Settings), func(s scenario.Setting) bool {
-		_, ok := settings[s.Key]
-		return ok
-	})
+	var list []scenario.Setting
 	for _, key := range sortedKeys(settings) {
 		s, err := scenario.NewSetting(key, settings[key], map[string]string{"hardware.gpu": "--gpus"}[key])
 		if err != nil {
 			return src, err
 		}
-		if s.Flag == "" {
-			s.Flag = "--tps"
-		}
-		src.Settings = append(src.Settings, s)
+		s.Flag = cmp.Or(s.Flag, "--tps")
+		list = append(list, s)
 	}
-	return src, nil
+	return src.Override(list), nil
 }
 
 // choice returns the fewest replicas of a deployment.
@@ -218,8 +213,7 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 		return c, err
 	}
 	l, slo, err := prepare(src, o)
-	var usage *scenario.UsageError
-	if errors.As(err, &usage) && len(want.deployments()) > 1 && fits(err) {
+	if scenario.Unfit(err) && len(want.deployments()) > 1 {
 		c.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
 		return c, nil
 	}
@@ -227,7 +221,7 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 		return c, err
 	}
 	if len(want.GPUs) == 0 {
-		if err := o.priced(l.plan.Machine.Profile.Name); err != nil {
+		if err := o.CheckCosts(l.plan.Machine.Profile.Name); err != nil {
 			return c, err
 		}
 	}
@@ -244,16 +238,9 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 	f.Trials, f.Requests = f.Trials+len(b.trials), f.Requests+b.requests
 	if c.Replicas > 0 {
 		c.Plan = l.at(f.Rate, c.Replicas, o.Requests, 0)
-		c.Cost = costOf(l.plan.Machine.Profile, c.Whole.Report, o.Prices)
+		c.Cost = costOf(l.plan.Machine.Profile, c.Whole.Report, o)
 	}
 	return c, nil
-}
-
-// fits tells whether err is about how the model lies on GPUs, which another
-// deployment may mend.
-func fits(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "hardware") || strings.Contains(text, "model.dtype")
 }
 
 // fewest finds the fewest replicas of c that serve rate.

@@ -14,8 +14,13 @@ type grid struct{ resolution float64 }
 // rate returns that of place i, 1 request/s being place 0.
 func (g grid) rate(i int) float64 {
 	r := portable.Exp(float64(float64(i) * portable.Log(1+g.resolution)))
-	short, _ := strconv.ParseFloat(strconv.FormatFloat(r, 'g', gridDigits, 64), 64) // its own output
-	return short
+	return short(r)
+}
+
+// short returns a rate to gridDigits digits.
+func short(rate float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', gridDigits, 64), 64) // its own output
+	return r
 }
 
 // gridDigits is the number of digits of a rate.

@@ -28,8 +28,10 @@ type Trial struct {
 	// their requests.
 	Runs     int
 	Requests int64
-	// Report is that of the first run.
-	Report *analysis.Report
+	// Report is that of the first run, and Outside the share of its steps that lie
+	// outside the measurements that step times were fitted on.
+	Report  *analysis.Report
+	Outside float64
 	// Pool is what all runs say together, nil if there is only one.
 	Pool *analysis.Replicated
 
@@ -49,27 +51,40 @@ func efforts(most int) []int {
 	return append(list, most)
 }
 
-// try simulates rate requests/s on replicas engines until it is settled whether the
-// limits hold, or o.Runs are done.
-func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options) (*Trial, error) {
+// alone tells whether all runs at rate would be the same one.
+func (l *load) alone(rate float64) bool { return l.fixed && rate == l.rate }
+
+// first simulates rate requests/s on replicas engines under the first seed, for
+// sinks too. It doesn't judge.
+func (l *load) first(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options, sinks ...observe.Sink) (*Trial, error) {
 	t := &Trial{Rate: rate, Replicas: replicas}
 	p := l.at(rate, replicas, o.Requests, 0)
 	p.SLO = *slo
 	rep := analysis.NewReplication(*slo, o.Runs)
-	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Measured: []observe.Sink{rep}})
+	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Measured: append([]observe.Sink{rep}, sinks...)})
 	if err != nil {
 		return nil, err
 	}
-	t.Report, t.runs, t.Runs, t.Requests = r.Report, []*analysis.Replication{rep}, 1, r.Report.Counts.Requests
+	t.Report, t.Outside, t.runs, t.Runs, t.Requests = r.Report, r.Outside, []*analysis.Replication{rep}, 1, r.Report.Counts.Requests
 	// How a trace ends says nothing of what goes on without end.
 	t.Overloaded = l.endless && r.Report.Saturation.State == analysis.Overloaded
-	alone := l.fixed && rate == l.rate
+	return t, nil
+}
+
+// try simulates rate requests/s on replicas engines until it is settled whether the
+// limits hold, or o.Runs are done.
+func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options) (*Trial, error) {
+	t, err := l.first(ctx, slo, rate, replicas, o)
+	if err != nil {
+		return nil, err
+	}
+	alone := l.alone(rate)
 	first := 1 / float64(o.Runs)
 	if alone {
 		first = 1
 	}
-	t.judge(limits(slo, r.Report.Verdicts), first)
-	if t.Judgement == Holds && r.Report.Saturation.State == analysis.Unsettled {
+	t.judge(limits(slo, t.Report.Verdicts), first)
+	if t.Judgement == Holds && t.Report.Saturation.State == analysis.Unsettled {
 		t.Judgement = Close // its batches are yet to fill
 	}
 	for _, n := range efforts(o.Runs) {
@@ -79,8 +94,6 @@ func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replica
 		if err := t.more(ctx, l, slo, n, o); err != nil {
 			return nil, err
 		}
-		t.Pool = analysis.Replicate(t.runs, nil)
-		t.Requests = t.Pool.Requests
 		t.judge(limits(slo, t.Pool.Verdicts), float64(n)/float64(o.Runs))
 	}
 	t.runs = nil
@@ -98,7 +111,7 @@ func (t *Trial) judge(list []Limit, share float64) {
 	t.Holds = t.Judgement == Holds || t.Judgement == Close && allHold(list)
 }
 
-// more makes the runs of t n.
+// more makes the runs of t n, and pools them.
 func (t *Trial) more(ctx context.Context, l *load, slo *analysis.SLO, n int, o *Options) error {
 	have := len(t.runs)
 	t.runs = append(t.runs, make([]*analysis.Replication, n-have)...)
@@ -115,7 +128,12 @@ func (t *Trial) more(ctx context.Context, l *load, slo *analysis.SLO, n int, o *
 			return err
 		}
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	t.Pool = analysis.Replicate(t.runs, nil)
+	t.Requests = t.Pool.Requests
+	return nil
 }
 
 // replay runs p for sink, which gets what is measured.

@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"servesim/internal/strict"
 )
@@ -27,4 +29,25 @@ func FaultsError(faults []strict.Fault) error {
 		return &UsageError{err}
 	}
 	return nil
+}
+
+// Unfit tells whether err, of Load, is only about how a model lies on the GPUs that
+// serve it: on more of them, or others, or in another number format, it may run.
+func Unfit(err error) bool {
+	var usage *UsageError
+	if !errors.As(err, &usage) {
+		return false
+	}
+	list := []error{usage.Err}
+	var joined interface{ Unwrap() []error }
+	if errors.As(usage.Err, &joined) {
+		list = joined.Unwrap()
+	}
+	for _, one := range list {
+		var f strict.Fault
+		if !errors.As(one, &f) || f.Key != "hardware" && !strings.HasPrefix(f.Key, "hardware.") && f.Key != "model.dtype" {
+			return false
+		}
+	}
+	return true
 }

@@ -56,6 +56,15 @@ func (src Source) With(more []Setting) (Source, error) {
 	return src, Conflicts(src.Settings)
 }
 
+// Override returns src with settings in the place of its own of the same keys.
+func (src Source) Override(settings []Setting) Source {
+	src.Settings = slices.DeleteFunc(slices.Clone(src.Settings), func(own Setting) bool {
+		return slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == own.Key })
+	})
+	src.Settings = append(src.Settings, settings...)
+	return src
+}
+
 // A document is a scenario's tree of values and where each was written.
 type document struct {
 	tree  map[string]any
