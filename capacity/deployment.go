@@ -63,7 +63,7 @@ func (d *Deployment) Capacity() (*Answer, error) {
 // first run.
 func (d *Deployment) Measure(rate float64, runs int, sinks ...observe.Sink) (*Trial, error) {
 	b := d.bench
-	t, err := b.load.first(b.ctx, &b.slo, short(rate), b.load.plan.Replicas(), b.options, sinks...)
+	t, err := b.load.first(b.ctx, &b.slo, setup{short(rate), b.load.plan.Replicas()}, b.options, sinks...)
 	if err != nil {
 		return nil, err
 	}

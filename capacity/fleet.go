@@ -213,8 +213,8 @@ func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[st
 		return c, err
 	}
 	l, slo, err := prepare(src, o)
-	if scenario.Unfit(err) && len(want.deployments()) > 1 {
-		c.Reason = strings.ReplaceAll(err.Error(), "\n", "; ")
+	if why, ok := scenario.Unfit(err); ok && len(want.deployments()) > 1 {
+		c.Reason = why
 		return c, nil
 	}
 	if err != nil {

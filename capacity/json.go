@@ -85,6 +85,9 @@ func limitObject(l *Limit) limitJSON {
 // point returns a pointer to x.
 func point[T any](x T) *T { return &x }
 
+// Object returns t as a value that encoding/json writes.
+func (t *Trial) Object() any { return trialObject(t) }
+
 // trialObject returns t, nil if there is none.
 func trialObject(t *Trial) *trialJSON {
 	if t == nil {
@@ -100,7 +103,7 @@ func trialObject(t *Trial) *trialJSON {
 	for i, q := range t.quantiles("tpot") {
 		out.TPOT[i] = number(q)
 	}
-	share, _ := t.goodput()
+	share, _ := t.Goodput()
 	out.Goodput = number(share)
 	for i := range t.Limits {
 		out.Limits = append(out.Limits, limitObject(&t.Limits[i]))
@@ -141,34 +144,37 @@ type instantJSON struct {
 	Replicas      []int64   `json:"replicas"`
 }
 
-// JSON returns a for programs.
-func (a *Answer) JSON() (string, error) {
-	out := struct {
-		Schema     int             `json:"schema"`
-		Kind       string          `json:"kind"`
-		Load       string          `json:"load"`
-		Limits     string          `json:"slo"`
-		Resolution number          `json:"resolution_share"`
-		Rate       number          `json:"requests_per_s"`
-		Lo         number          `json:"low_requests_per_s"`
-		Hi         number          `json:"high_requests_per_s"`
-		Unbounded  bool            `json:"unbounded"`
-		PerGPU     number          `json:"requests_per_s_per_gpu"`
-		PerReplica number          `json:"requests_per_s_per_replica"`
-		Binding    *limitJSON      `json:"binding"`
-		Overload   bool            `json:"binding_is_overload"`
-		Saturation *saturationJSON `json:"saturation"`
-		Today      number          `json:"today_requests_per_s"`
-		Headroom   number          `json:"headroom_share"`
-		Cost       costJSON        `json:"cost"`
-		At         *trialJSON      `json:"at"`
-		Over       *trialJSON      `json:"over"`
-		Table      []rowJSON       `json:"table"`
-		Trials     int             `json:"rates_simulated"`
-		Requests   int64           `json:"requests_simulated"`
-		Scenario   string          `json:"scenario_toml"`
-		Instant    *instantJSON    `json:"instant"`
-	}{
+// answerJSON is an Answer.
+type answerJSON struct {
+	Schema     int             `json:"schema"`
+	Kind       string          `json:"kind"`
+	Load       string          `json:"load"`
+	Limits     string          `json:"slo"`
+	Resolution number          `json:"resolution_share"`
+	Rate       number          `json:"requests_per_s"`
+	Lo         number          `json:"low_requests_per_s"`
+	Hi         number          `json:"high_requests_per_s"`
+	Unbounded  bool            `json:"unbounded"`
+	PerGPU     number          `json:"requests_per_s_per_gpu"`
+	PerReplica number          `json:"requests_per_s_per_replica"`
+	Binding    *limitJSON      `json:"binding"`
+	Overload   bool            `json:"binding_is_overload"`
+	Saturation *saturationJSON `json:"saturation"`
+	Today      number          `json:"today_requests_per_s"`
+	Headroom   number          `json:"headroom_share"`
+	Cost       costJSON        `json:"cost"`
+	At         *trialJSON      `json:"at"`
+	Over       *trialJSON      `json:"over"`
+	Table      []rowJSON       `json:"table"`
+	Trials     int             `json:"rates_simulated"`
+	Requests   int64           `json:"requests_simulated"`
+	Scenario   string          `json:"scenario_toml"`
+	Instant    *instantJSON    `json:"instant"`
+}
+
+// Object returns a as a value that encoding/json writes, which JSON prints.
+func (a *Answer) Object() any {
+	out := answerJSON{
 		Schema: 1, Kind: "servesim-capacity", Load: a.Load, Limits: a.SLO.String(), Resolution: number(a.Resolution),
 		Rate: number(a.Rate), Lo: number(a.Lo), Hi: number(a.Hi), Unbounded: a.Unbounded,
 		PerGPU: number(a.Rate / float64(a.Plan.GPUs())), PerReplica: number(a.Rate / float64(a.Plan.Replicas())),
@@ -188,8 +194,11 @@ func (a *Answer) JSON() (string, error) {
 	for _, r := range a.Table {
 		out.Table = append(out.Table, rowJSON{number(r.Share), trialObject(r.Trial)})
 	}
-	return indented(out)
+	return out
 }
+
+// JSON returns a for programs.
+func (a *Answer) JSON() (string, error) { return indented(a.Object()) }
 
 // choiceJSON is a Choice.
 type choiceJSON struct {

@@ -22,10 +22,8 @@ func (a *Answer) Text() string {
 		p.item("Capacity", "%s requests/s, 95 %% interval %s to %s, in steps of %s %%: %s a GPU, %s a replica",
 			at, digits(a.Lo), digits(a.Hi), step, digits(a.Rate/gpus), digits(a.Rate/n))
 	}
-	if l, overloaded := a.Binding(); overloaded {
-		p.item("Binding", "the queue grows without end at %s requests/s", digits(a.Over.Rate))
-	} else if l != nil {
-		p.item("Binding", "%s: %s at %s requests/s, %s at %s", l.Limit, found(same(a.At.Limits, l)), at, found(l), digits(a.Over.Rate))
+	if why := a.BindingText(); why != "" {
+		p.item("Binding", "%s", why)
 	}
 	if s := &a.Saturation; s.OK {
 		p.item("Saturation", "%s requests/s and %s output tokens/s come out when %s requests/s come in; the capacity is %.0f %% of it",
@@ -91,7 +89,7 @@ func (p *page) table(a *Answer) {
 			}
 		}
 		share := "no limits"
-		if g, ok := r.Trial.goodput(); ok {
+		if g, ok := r.Trial.Goodput(); ok {
 			share = fmt.Sprintf("%.2f %%", 100*g)
 		}
 		rows = append(rows, append(row, share, r.Trial.word()))
@@ -113,30 +111,41 @@ func (t *Trial) word() string {
 	return "too close"
 }
 
-// quantiles returns P50, P90 and P99 of a metric in ms, NaN without data.
-func (t *Trial) quantiles(key string) [3]float64 {
+// Distribution returns what all runs of t say of a metric by its key, such as ttft,
+// nil if there is no such metric or nothing to say.
+func (t *Trial) Distribution(key string) *analysis.Distribution {
 	metrics := t.Report.Metrics()
 	if t.Pool != nil {
 		metrics = t.Pool.Metrics
 	}
-	out := [3]float64{math.NaN(), math.NaN(), math.NaN()}
 	for _, m := range metrics {
-		if m.Key != key || !m.Distribution.OK {
-			continue
+		if m.Key == key && m.Distribution.OK {
+			return m.Distribution
 		}
-		for _, q := range m.Distribution.Quantiles {
-			for i, name := range []string{"p50", "p90", "p99"} {
-				if q.P.String() == name {
-					out[i] = q.Value.Milliseconds()
-				}
+	}
+	return nil
+}
+
+// quantiles returns P50, P90 and P99 of a metric in ms, NaN without data.
+func (t *Trial) quantiles(key string) [3]float64 {
+	out := [3]float64{math.NaN(), math.NaN(), math.NaN()}
+	d := t.Distribution(key)
+	if d == nil {
+		return out
+	}
+	for _, q := range d.Quantiles {
+		for i, name := range []string{"p50", "p90", "p99"} {
+			if q.P.String() == name {
+				out[i] = q.Value.Milliseconds()
 			}
 		}
 	}
 	return out
 }
 
-// goodput returns the share of good requests, ok being false without limits on them.
-func (t *Trial) goodput() (share float64, ok bool) {
+// Goodput returns the share of good requests of all runs, ok being false without
+// limits on them.
+func (t *Trial) Goodput() (share float64, ok bool) {
 	if t.Report.Goodput == nil {
 		return math.NaN(), false
 	}
@@ -145,6 +154,18 @@ func (t *Trial) goodput() (share float64, ok bool) {
 	}
 	share, _ = t.Report.Goodput.Share()
 	return share, true
+}
+
+// BindingText says which limit is missed first as the rate rises, "" if none is.
+func (a *Answer) BindingText() string {
+	l, overloaded := a.Binding()
+	switch {
+	case overloaded:
+		return fmt.Sprintf("the queue grows without end at %s requests/s", digits(a.Over.Rate))
+	case l == nil:
+		return ""
+	}
+	return fmt.Sprintf("%s: %s at %s requests/s, %s at %s", l.Limit, found(same(a.At.Limits, l)), digits(a.Rate), found(l), digits(a.Over.Rate))
 }
 
 // same returns the limit of list that is that of l.
@@ -252,7 +273,7 @@ func (c *Choice) row() []string {
 		return append(row, "none")
 	}
 	share := "no limits"
-	if g, ok := c.Whole.goodput(); ok {
+	if g, ok := c.Whole.Goodput(); ok {
 		share = fmt.Sprintf("%.2f %%", 100*g)
 	}
 	k := &c.Cost

@@ -54,11 +54,10 @@ func efforts(most int) []int {
 // alone tells whether all runs at rate would be the same one.
 func (l *load) alone(rate float64) bool { return l.fixed && rate == l.rate }
 
-// first simulates rate requests/s on replicas engines under the first seed, for
-// sinks too. It doesn't judge.
-func (l *load) first(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options, sinks ...observe.Sink) (*Trial, error) {
-	t := &Trial{Rate: rate, Replicas: replicas}
-	p := l.at(rate, replicas, o.Requests, 0)
+// first simulates s under the first seed, for sinks too. It doesn't judge.
+func (l *load) first(ctx context.Context, slo *analysis.SLO, s setup, o *Options, sinks ...observe.Sink) (*Trial, error) {
+	t := &Trial{Rate: s.rate, Replicas: s.replicas}
+	p := l.at(s.rate, s.replicas, o.Requests, 0)
 	p.SLO = *slo
 	rep := analysis.NewReplication(*slo, o.Runs)
 	r, err := p.Simulate(ctx, scenario.Options{OutputEdges: []int32{}, Measured: append([]observe.Sink{rep}, sinks...)})
@@ -74,7 +73,7 @@ func (l *load) first(ctx context.Context, slo *analysis.SLO, rate float64, repli
 // try simulates rate requests/s on replicas engines until it is settled whether the
 // limits hold, or o.Runs are done.
 func (l *load) try(ctx context.Context, slo *analysis.SLO, rate float64, replicas int64, o *Options) (*Trial, error) {
-	t, err := l.first(ctx, slo, rate, replicas, o)
+	t, err := l.first(ctx, slo, setup{rate, replicas}, o)
 	if err != nil {
 		return nil, err
 	}

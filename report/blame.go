@@ -60,10 +60,10 @@ func (p *page) blameGaps(g *blame.Gaps) {
 		return
 	}
 	text := fmt.Sprintf("%s of %s gaps are about the 99th percentile, %s ms, or longer. In the mean they exceed the median, %s ms, by %s ms: %s of that is charged to other requests' prompts.",
-		analysis.Grouped(g.Tail), analysis.Grouped(g.Count), milliseconds(g.P99), milliseconds(g.Median), milliseconds(g.Excess), percent(named(g)))
+		analysis.Grouped(g.Tail), analysis.Grouped(g.Count), milliseconds(g.P99), milliseconds(g.Median), milliseconds(g.Excess), Percent(named(g)))
 	if from, prompts, share := g.Most(); prompts > 0 {
 		text += fmt.Sprintf(" The %s of %s tokens or more took %s of what all prompts took of them.",
-			analysis.Counted(prompts, "prompt"), analysis.Grouped(from), percent(share))
+			analysis.Counted(prompts, "prompt"), analysis.Grouped(from), Percent(share))
 	}
 	p.item("ITL", "%s", text)
 }
@@ -87,7 +87,7 @@ func (p *page) culprits(r *blame.Report) {
 	t.add("  prompt tokens", "requests", "share", "of time between tokens", "before them")
 	for _, l := range r.Lengths {
 		t.add(fmt.Sprintf("  %s to %s", analysis.Grouped(l.From), analysis.Grouped(l.Below-1)), analysis.Grouped(l.Prompts),
-			percent(float64(l.Prompts)/float64(max(1, r.Requests))), percent(l.Decode), percent(l.Wait))
+			Percent(float64(l.Prompts)/float64(max(1, r.Requests))), Percent(l.Decode), Percent(l.Wait))
 	}
 	t.write(p)
 	p.line("")

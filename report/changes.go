@@ -50,7 +50,7 @@ func (p *page) changeTable(base, run string, changes []analysis.Change, g *analy
 		t.add(append(row, fmt.Sprintf("%-*s", width, verdictOf(ch)))...)
 	}
 	if g != nil {
-		row := []string{"  goodput", "share", percent(g.Base), points(g.Run - g.Base), "", ""}
+		row := []string{"  goodput", "share", Percent(g.Base), points(g.Run - g.Base), "", ""}
 		if g.Interval.OK {
 			row[4], row[5] = points(g.Interval.Lo), points(g.Interval.Hi)
 		}

@@ -147,7 +147,7 @@ func (p *page) ratesSideBySide(c *analysis.Comparison) {
 		{"output tokens/s", func(r *analysis.Report) string { return Number(r.Throughput.OutputTokens) }},
 		{"preemptions", func(r *analysis.Report) string { return analysis.Grouped(r.Counts.Preemptions) }},
 		{"steps", func(r *analysis.Report) string { return analysis.Grouped(r.Engine.Steps) }},
-		{"busy", func(r *analysis.Report) string { return percent(r.Engine.Utilisation) }},
+		{"busy", func(r *analysis.Report) string { return Percent(r.Engine.Utilisation) }},
 	}
 	t := table{left: 1}
 	t.heading([]string{"Other"}, c.Runs, false)
@@ -212,14 +212,14 @@ func (t *table) goodput(c *analysis.Comparison) {
 	good := []string{"goodput"}
 	for _, r := range c.Runs {
 		share, _ := r.Report.Goodput.Share()
-		good = append(good, percent(share))
+		good = append(good, Percent(share))
 	}
 	t.add(good...)
 	for i := range first.Limits {
 		row := []string{"  " + first.Limits[i].String()}
 		for _, r := range c.Runs {
 			share, _ := r.Report.Goodput.Each[i].Share()
-			row = append(row, percent(share))
+			row = append(row, Percent(share))
 		}
 		t.add(row...)
 	}
@@ -243,8 +243,8 @@ func (p *page) paired(c *analysis.Comparison, d *analysis.Paired) {
 		}
 		n := float64(m.Count)
 		row := []string{
-			"  " + m.Name, analysis.Grouped(m.Count), percent(float64(m.Better) / n),
-			percent(float64(m.Equal) / n), percent(float64(m.Worse) / n),
+			"  " + m.Name, analysis.Grouped(m.Count), Percent(float64(m.Better) / n),
+			Percent(float64(m.Equal) / n), Percent(float64(m.Worse) / n),
 		}
 		for _, q := range m.Quantiles {
 			row = append(row, milliseconds(q.Value))

@@ -29,7 +29,7 @@ func (p *page) grades(results []dialect.Result, left *gaps) {
 		}
 		row := []string{d.Name, analysis.Grouped(g.Good), analysis.Grouped(g.Of)}
 		share, ok := g.Share()
-		row = append(row, cellOf(ok && d.Goodput.Prints&dialect.PrintsShare != 0, percent(share)),
+		row = append(row, cellOf(ok && d.Goodput.Prints&dialect.PrintsShare != 0, Percent(share)),
 			cellOf(d.Goodput.Prints&dialect.PrintsRate != 0, Number(g.PerSecond)),
 			cellOf(d.Goodput.Prints&dialect.PrintsTokens != 0, Number(g.TokensPerSecond)))
 		t.add(row...)

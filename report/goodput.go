@@ -24,16 +24,16 @@ func (p *page) goodput(a *analysis.Attainment) {
 		rate = fmt.Sprintf("%s requests/s and %s output tokens/s: ", Number(a.PerSecond), Number(a.OutputPerSecond))
 	}
 	p.item("Goodput", "%s%s of %s requests (%s), failed ones included, met every limit",
-		rate, analysis.Grouped(a.Good), analysis.Grouped(a.Requests), percent(share))
+		rate, analysis.Grouped(a.Good), analysis.Grouped(a.Requests), Percent(share))
 	if i := &a.Interval; i.OK {
-		p.item("", "95 %% interval of the share: %s to %s", percent(i.Lo), percent(i.Hi))
+		p.item("", "95 %% interval of the share: %s to %s", Percent(i.Lo), Percent(i.Hi))
 	}
 	t := table{left: 1}
 	t.add("  limit", "requests", "met", "share", "missed only this")
 	for i, e := range a.Each {
 		row := []string{"  " + a.Limits[i].String(), analysis.Grouped(e.Requests), analysis.Grouped(e.Met)}
 		if share, ok := e.Share(); ok {
-			row = append(row, percent(share), analysis.Grouped(e.MissedOnly))
+			row = append(row, Percent(share), analysis.Grouped(e.MissedOnly))
 		} else {
 			row = append(row, "no data")
 		}
@@ -64,7 +64,7 @@ func (p *page) verdicts(list []analysis.Verdict) {
 			continue
 		case v.IsGoodput:
 			share, _ := v.Share()
-			row = append(row, percent(share))
+			row = append(row, Percent(share))
 		case v.Value.Unbounded:
 			row = append(row, "a failure")
 		default:
@@ -72,7 +72,7 @@ func (p *page) verdicts(list []analysis.Verdict) {
 		}
 		within := ""
 		if share, ok := v.Share(); ok {
-			within = percent(share)
+			within = Percent(share)
 		}
 		t.add(append(row, within, analysis.Grouped(v.Count))...)
 	}

@@ -31,7 +31,7 @@ func (p *page) byClass(r *analysis.Report) {
 		g := &r.ByClass[i]
 		row := []string{"  " + g.Title(), analysis.Grouped(g.Requests), analysis.Grouped(g.Completed), analysis.Grouped(g.PromptTokens), analysis.Grouped(g.OutputTokens)}
 		if r.Goodput != nil {
-			row = append(row, analysis.Grouped(g.Good), percent(float64(g.Good)/float64(g.Requests)))
+			row = append(row, analysis.Grouped(g.Good), Percent(float64(g.Good)/float64(g.Requests)))
 		}
 		t.add(row...)
 	}

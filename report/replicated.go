@@ -49,7 +49,7 @@ func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 	}
 	if len(r.SLO.Goodput) > 0 {
 		i := r.ShareInterval
-		rates.add("goodput", percent(r.Share), bound(i.OK, percent(i.Lo)), bound(i.OK, percent(i.Hi)))
+		rates.add("goodput", Percent(r.Share), bound(i.OK, Percent(i.Lo)), bound(i.OK, Percent(i.Hi)))
 	}
 	rates.write(&p)
 	p.line("")

@@ -39,7 +39,7 @@ func CompareReplicationsText(w io.Writer, c *analysis.ReplicatedComparison) erro
 		other.add(cells...)
 	}
 	if len(first.SLO.Goodput) > 0 {
-		row("goodput", func(r *analysis.Replicated) string { return percent(r.Share) })
+		row("goodput", func(r *analysis.Replicated) string { return Percent(r.Share) })
 	}
 	for i, v := range first.Verdicts {
 		row(v.Limit, func(r *analysis.Replicated) string { return string(r.Verdicts[i].Judgement) })

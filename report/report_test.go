@@ -147,7 +147,7 @@ func TestNumbersReadWell(t *testing.T) {
 		}
 	}
 	for want, x := range map[string]float64{"0.0 %": 0, "<0.1 %": 1e-9, "50.0 %": 0.5, ">99.9 %": 0.9999, "100.0 %": 1} {
-		if got := percent(x); got != want {
+		if got := Percent(x); got != want {
 			t.Errorf("%v prints as %s, want %s", x, got, want)
 		}
 	}

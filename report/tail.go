@@ -119,9 +119,9 @@ func (p *page) answers(l *tail.Lab) {
 // within is the table of goodput as the limit on TPOT tightens.
 func (p *page) within(l *tail.Lab) {
 	t := lengths(l, "Answers with")
-	t.row("a gap of the slowest part", l, func(a *tail.Answer) string { return percent(a.Spiked) })
+	t.row("a gap of the slowest part", l, func(a *tail.Answer) string { return Percent(a.Spiked) })
 	for i, limit := range l.Options.Limits {
-		t.row("TPOT <= "+limit.String(), l, func(a *tail.Answer) string { return percent(a.Within[i].Share) })
+		t.row("TPOT <= "+limit.String(), l, func(a *tail.Answer) string { return Percent(a.Within[i].Share) })
 	}
 	t.write(p)
 	p.line("")
@@ -134,7 +134,7 @@ func (p *page) good(l *tail.Lab) {
 	}
 	t := lengths(l, fmt.Sprintf("Goodput, TTFT %v", l.Options.TTFT))
 	for i, s := range l.Options.SLOs {
-		t.row(s.Name, l, func(a *tail.Answer) string { return percent(a.Good[i].Share) })
+		t.row(s.Name, l, func(a *tail.Answer) string { return Percent(a.Good[i].Share) })
 	}
 	t.write(p)
 	p.line("")
@@ -158,10 +158,10 @@ func (p *page) lessons(l *tail.Lab) {
 		}
 		if slowest.Share > beyond {
 			p.item(at.String(), "of the gaps, %s are of the slowest part, more than the %s beyond %s: it is one of them, %s ms, wherever the rest lies",
-				percent(slowest.Share), percent(beyond), at, milliseconds(l.Gaps[i]))
+				Percent(slowest.Share), Percent(beyond), at, milliseconds(l.Gaps[i]))
 		} else {
 			p.item(at.String(), "of the gaps, %s are of the slowest part, no more than the %s beyond %s: it tells nothing of how slow these are",
-				percent(slowest.Share), percent(beyond), at)
+				Percent(slowest.Share), Percent(beyond), at)
 		}
 	}
 	longest, last := &l.Answers[len(l.Answers)-1], len(o.Percentiles)-1
@@ -170,7 +170,7 @@ func (p *page) lessons(l *tail.Lab) {
 		away(longest.TPOT[last].Value, l.Mean), away(l.Gaps[last], l.Mean))
 	short, first, tight := &l.Answers[0], o.Limits[0], len(o.Limits)-1
 	p.item("goodput", "as the limit goes from %v to %v, answers of %s go from %s to %s, those of %s from %s to %s",
-		first, o.Limits[tight], analysis.Counted(short.Gaps, "gap"), percent(short.Within[0].Share), percent(short.Within[tight].Share),
-		analysis.Grouped(longest.Gaps), percent(longest.Within[0].Share), percent(longest.Within[tight].Share))
+		first, o.Limits[tight], analysis.Counted(short.Gaps, "gap"), Percent(short.Within[0].Share), Percent(short.Within[tight].Share),
+		analysis.Grouped(longest.Gaps), Percent(longest.Within[0].Share), Percent(longest.Within[tight].Share))
 	p.item("beware", "gaps are independent here; an engine's come in crowds, so that TPOT spreads more")
 }

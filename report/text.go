@@ -246,7 +246,7 @@ func (p *page) engine(r *analysis.Report) {
 		return
 	}
 	p.item("Engine", "%s steps, %s prefill and %s decode tokens, busy %s of the time",
-		analysis.Grouped(e.Steps), analysis.Grouped(e.PrefillTokens), analysis.Grouped(e.DecodeTokens), percent(e.Utilisation))
+		analysis.Grouped(e.Steps), analysis.Grouped(e.PrefillTokens), analysis.Grouped(e.DecodeTokens), Percent(e.Utilisation))
 	if e.Replicas > 1 {
 		p.item("", "%d replicas; the levels below are of one of them", e.Replicas)
 	}
@@ -255,7 +255,7 @@ func (p *page) engine(r *analysis.Report) {
 	t.add("  running", Number(e.Running.Mean), analysis.Grouped(e.Running.Peak))
 	t.add("  left waiting", Number(e.Waiting.Mean), analysis.Grouped(e.Waiting.Peak))
 	if k := e.KVBlocks; k > 0 {
-		t.add("  KV use", percent(e.Blocks.Mean/float64(k)), percent(float64(e.Blocks.Peak)/float64(k)), fmt.Sprintf("of %s blocks", analysis.Grouped(k)))
+		t.add("  KV use", Percent(e.Blocks.Mean/float64(k)), Percent(float64(e.Blocks.Peak)/float64(k)), fmt.Sprintf("of %s blocks", analysis.Grouped(k)))
 	} else {
 		t.add("  KV blocks", Number(e.Blocks.Mean), analysis.Grouped(e.Blocks.Peak))
 	}
@@ -305,8 +305,8 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// percent prints a share, rounding neither to 0 % nor to 100 % what is not.
-func percent(share float64) string {
+// Percent prints a share, rounding neither to 0 % nor to 100 % what is not.
+func Percent(share float64) string {
 	switch {
 	case math.IsNaN(share):
 		return "no data"

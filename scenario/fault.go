@@ -32,22 +32,25 @@ func FaultsError(faults []strict.Fault) error {
 }
 
 // Unfit tells whether err, of Load, is only about how a model lies on the GPUs that
-// serve it: on more of them, or others, or in another number format, it may run.
-func Unfit(err error) bool {
+// serve it, and why it can't: on more of them, or others, or in another number format,
+// it may run.
+func Unfit(err error) (why string, ok bool) {
 	var usage *UsageError
 	if !errors.As(err, &usage) {
-		return false
+		return "", false
 	}
 	list := []error{usage.Err}
 	var joined interface{ Unwrap() []error }
 	if errors.As(usage.Err, &joined) {
 		list = joined.Unwrap()
 	}
+	var texts []string
 	for _, one := range list {
 		var f strict.Fault
 		if !errors.As(one, &f) || f.Key != "hardware" && !strings.HasPrefix(f.Key, "hardware.") && f.Key != "model.dtype" {
-			return false
+			return "", false
 		}
+		texts = append(texts, f.Text)
 	}
-	return true
+	return strings.Join(texts, "; "), true
 }

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strconv"
-	"strings"
 
-	"servesim/analysis"
 	"servesim/capacity"
 	"servesim/scenario"
 	"servesim/sim"
@@ -20,15 +16,11 @@ import (
 
 // A capacityOptions is what `servesim capacity` was asked for.
 type capacityOptions struct {
-	env        env
-	scenario   scenarioFlags
-	source     scenario.Source
-	resolution float64 // in percent
-	target     string
-	requests   int64
-	runs, jobs int
-	prices     []string
-	json       bool
+	env      env
+	scenario scenarioFlags
+	source   scenario.Source
+	search   searchFlags
+	json     bool
 
 	instant   string
 	window    sim.Duration
@@ -82,13 +74,8 @@ Pools are simulated as they are. --spare 1 keeps the limits with one replica los
 
 // bind adds the verb's own flags to cmd.
 func (o *capacityOptions) bind(cmd *cobra.Command) {
+	o.search.bind(cmd)
 	f := cmd.Flags()
-	f.Float64Var(&o.resolution, "resolution", 100*capacity.DefaultResolution, "step from a rate to the next, in `PERCENT`")
-	f.StringVar(&o.target, "target", "99%", "least share of good requests, if the limits don't say it")
-	f.Int64Var(&o.requests, "requests", capacity.DefaultRequests, "requests of a run of a drawn workload")
-	f.IntVar(&o.runs, "runs", capacity.DefaultRuns, "most runs, under seeds of their own, that a rate is judged with")
-	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "runs under way at once")
-	f.StringArrayVar(&o.prices, "price", nil, "price `GPU=USD` for a GPU and hour, in the place of the profile's; may be repeated")
 	f.BoolVar(&o.json, "json", false, "print the answer as JSON")
 	f.Float64Var(&o.forRate, "for-rate", 0, "find the fewest GPUs that serve so many `REQUESTS` a second")
 	f.BoolVar(&o.forTrace, "for-trace", false, "find the fewest GPUs that serve the workload as it is")
@@ -112,8 +99,6 @@ func (o *capacityOptions) check(cmd *cobra.Command) error {
 		return usagef("--gpus and --gpu don't go together; give one of them")
 	case given("tps") && given("tp"):
 		return usagef("--tps and --tp don't go together; give one of them")
-	case o.jobs < 1:
-		return usagef("--jobs %d: must be 1 or more", o.jobs)
 	}
 	for _, name := range []string{"gpus", "tps", "spare"} {
 		if given(name) && !o.fleet {
@@ -129,48 +114,9 @@ func (o *capacityOptions) check(cmd *cobra.Command) error {
 			return usagef("--instant and --for-rate or --for-trace don't go together; leave one out")
 		}
 	}
-	target, err := shareOf(o.target)
-	if err != nil {
-		return usagef("--target %s: must be a share of requests, such as 99%% or 0.99", o.target)
-	}
-	o.converted = capacity.Options{
-		Resolution: o.resolution / 100, Target: target, Requests: o.requests, Runs: o.runs, Jobs: o.jobs, Prices: map[string]float64{},
-	}
-	for _, text := range o.prices {
-		if err := o.price(text); err != nil {
-			return err
-		}
-	}
-	return o.converted.Check()
-}
-
-// shareOf reads a share, such as 99% or 0.99.
-func shareOf(text string) (analysis.Percentile, error) {
-	number, percent := strings.CutSuffix(strings.ReplaceAll(text, " ", ""), "%")
-	x, err := strconv.ParseFloat(number, 64)
-	if percent {
-		x /= 100
-	}
-	share, ok := analysis.PercentileOf(x)
-	if err != nil || !ok || x == 0 {
-		return share, errors.New("not a share")
-	}
-	return share, nil
-}
-
-// price reads a --price flag.
-func (o *capacityOptions) price(text string) error {
-	name, amount, ok := strings.Cut(text, "=")
-	usd, err := strconv.ParseFloat(strings.TrimPrefix(amount, "$"), 64)
-	if !ok || err != nil {
-		return usagef("--price %s: must be GPU=USD, such as h100=2.50", text)
-	}
-	name = strings.ToLower(name)
-	if _, twice := o.converted.Prices[name]; twice {
-		return usagef("--price %s: %s has a price already; leave one out", text, name)
-	}
-	o.converted.Prices[name] = usd
-	return nil
+	var err error
+	o.converted, err = o.search.options()
+	return err
 }
 
 // runCapacity searches and prints what it found.

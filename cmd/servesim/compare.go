@@ -265,19 +265,6 @@ func (o *compareOptions) describe(results []*scenario.Result) (common, own strin
 	for i, r := range results {
 		all[i] = linesOf(r.Facts())
 	}
-	shared := func(line string) bool {
-		for _, lines := range all {
-			if !slices.Contains(lines, line) {
-				return false
-			}
-		}
-		return true
-	}
-	var tail strings.Builder
-	for i, list := range all {
-		tail.WriteString(o.labels[i] + "\n")
-		tail.WriteString(slices.DeleteFunc(slices.Clone(list), shared).folded(2))
-	}
-	head := slices.DeleteFunc(slices.Clone(all[0]), func(line string) bool { return !shared(line) })
-	return head.folded(0) + "\n", tail.String()
+	head, tail := apart(all, o.labels)
+	return head.folded(0) + "\n", tail
 }

@@ -227,7 +227,7 @@ func TestFaultsAreInOrder(t *testing.T) {
 // 2, says where it is, what it is and how to mend it, and prints no result.
 func TestFaults(t *testing.T) {
 	var all []faultCase
-	for _, list := range [][]faultCase{traceFaults(), scenarioFaults(), machineFaults(), flagFaults(), limitFaults(), poolFaults(), capacityFaults(), claimFaults()} {
+	for _, list := range [][]faultCase{traceFaults(), scenarioFaults(), machineFaults(), flagFaults(), limitFaults(), poolFaults(), capacityFaults(), claimFaults(), hardwareFaults()} {
 		all = append(all, list...)
 	}
 	for _, c := range all {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"servesim/report"
@@ -32,4 +33,23 @@ func linesOf(facts []scenario.Fact) lines {
 		l.item(f.Name, "%s", f.Text)
 	}
 	return l
+}
+
+// apart parts lists of lines, which go by labels, into the lines that are in all of
+// them and, folded, what is each one's own.
+func apart(all []lines, labels []string) (common lines, own string) {
+	shared := func(line string) bool {
+		for _, list := range all {
+			if !slices.Contains(list, line) {
+				return false
+			}
+		}
+		return true
+	}
+	var tail strings.Builder
+	for i, list := range all {
+		tail.WriteString(labels[i] + "\n")
+		tail.WriteString(slices.DeleteFunc(slices.Clone(list), shared).folded(2))
+	}
+	return slices.DeleteFunc(slices.Clone(all[0]), func(line string) bool { return !shared(line) }), tail.String()
 }

@@ -71,6 +71,7 @@ func verbs(e env) []*cobra.Command {
 		newGate(e, nil),
 		newCapacity(e, nil),
 		newClaim(e, nil),
+		newHardware(e, nil),
 		newAnalyze(e, nil),
 		newTail(e, nil),
 		newConform(e, nil),
