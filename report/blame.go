@@ -13,12 +13,24 @@ import (
 // Blame writes for people what latencies were spent on. The only errors are those of w.
 func Blame(w io.Writer, r *blame.Report) error {
 	var p page
+	p.blame(r)
+	return p.to(w)
+}
+
+// BlameBlocks returns what Blame writes, in its order.
+func BlameBlocks(r *blame.Report) []Block {
+	var p page
+	p.blame(r)
+	return p.blocks
+}
+
+// blame is all that Blame writes.
+func (p *page) blame(r *blame.Report) {
 	p.bands("Blame, ms", &r.Bands[blame.TTFT], &r.Bands[blame.E2E])
 	p.bands("Between tokens, ms", &r.Bands[blame.TPOT], &r.Bands[blame.WorstGap])
 	p.blameGaps(&r.Gaps)
 	p.culprits(r)
 	p.item("blame", "%s", "means of the completed requests from the 40th to the 60th percentile (middle) and from the 99th on (tail) of each metric; neighbours within 0.4 % count as one. A step's time beyond that of its decodes alone is charged to its prompts by their tokens.")
-	return p.to(w)
 }
 
 // bands is the table of two metrics by cause.

@@ -15,13 +15,18 @@ import (
 // the same request in two runs. The only errors are those of w.
 func CompareText(w io.Writer, c *analysis.Comparison) error {
 	var p page
+	p.comparison(c)
+	return p.to(w)
+}
+
+// comparison is all that CompareText writes.
+func (p *page) comparison(c *analysis.Comparison) {
 	p.sideBySide(c)
 	p.ratesSideBySide(c)
 	for i := range c.Paired {
 		p.paired(c, &c.Paired[i])
 	}
 	p.warningsOf(c.Runs)
-	return p.to(w)
 }
 
 // warningsOf lists the warnings of runs, each once with the runs that it is of.

@@ -12,6 +12,12 @@ import (
 // together, each with its interval. The only errors are those of w.
 func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 	var p page
+	p.replicated(r)
+	return p.to(w)
+}
+
+// replicated is all that ReplicatedText writes.
+func (p *page) replicated(r *analysis.Replicated) {
 	p.unsteady("", r)
 	p.item("Runs", "%d, with %s in all", r.Runs, analysis.Counted(r.Requests, "request"))
 	p.line("")
@@ -37,7 +43,7 @@ func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 			name = ""
 		}
 	}
-	t.write(&p)
+	t.write(p)
 	p.line("")
 	rates := table{left: 1}
 	rates.add("Other", "", "from", "to")
@@ -51,7 +57,7 @@ func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 		i := r.ShareInterval
 		rates.add("goodput", Percent(r.Share), bound(i.OK, Percent(i.Lo)), bound(i.OK, Percent(i.Hi)))
 	}
-	rates.write(&p)
+	rates.write(p)
 	p.line("")
 	p.verdicts(r.Verdicts)
 	for _, m := range r.Metrics {
@@ -61,7 +67,6 @@ func ReplicatedText(w io.Writer, r *analysis.Replicated) error {
 		p.item("goodput", "share of all requests, failed ones included, that met all of %s", r.SLO.Goodput)
 	}
 	p.item("from, to", "95 %% interval, from how the runs differ; percentiles are of the values of all runs together")
-	return p.to(w)
 }
 
 // unsteady warns of replications that are in no steady state, of a name if there are

@@ -10,6 +10,12 @@ import (
 // changed from the first to each other one. The only errors are those of w.
 func CompareReplicationsText(w io.Writer, c *analysis.ReplicatedComparison) error {
 	var p page
+	p.replications(c)
+	return p.to(w)
+}
+
+// replications is all that CompareReplicationsText writes.
+func (p *page) replications(c *analysis.ReplicatedComparison) {
 	first := c.Runs[0]
 	var names []analysis.Run
 	for _, r := range c.Runs {
@@ -27,7 +33,7 @@ func CompareReplicationsText(w io.Writer, c *analysis.ReplicatedComparison) erro
 		}
 		t.metric(m, all)
 	}
-	t.write(&p)
+	t.write(p)
 	p.line("")
 	other := table{left: 1}
 	other.heading([]string{"Other"}, names, false)
@@ -47,7 +53,7 @@ func CompareReplicationsText(w io.Writer, c *analysis.ReplicatedComparison) erro
 	row("requests", func(r *analysis.Replicated) string { return analysis.Grouped(r.Requests) })
 	row("requests/s", func(r *analysis.Replicated) string { return Number(r.RequestsPerSecond.Mean) })
 	row("output tokens/s", func(r *analysis.Replicated) string { return Number(r.OutputPerSecond.Mean) })
-	other.write(&p)
+	other.write(p)
 	p.line("")
 	for i, list := range c.Changes {
 		if len(list) > 0 {
@@ -62,7 +68,6 @@ func CompareReplicationsText(w io.Writer, c *analysis.ReplicatedComparison) erro
 		p.item("goodput", "share of all requests, failed ones included, that met all of %s", first.SLO.Goodput)
 	}
 	p.item("verdict", verdictWords+"Percentiles are of the values of all runs together, intervals from how the changes differ by seed", "a number", "runs")
-	return p.to(w)
 }
 
 // CompareReplicationsJSON writes c for programs, in the form that JSON documents.

@@ -10,6 +10,7 @@ import (
 // table lays rows out in columns.
 type table struct {
 	left int // the number of columns, from the first, that are aligned to the left
+	head int // the number of rows, from the first, that are heads; 0 is one
 	rows [][]string
 }
 
@@ -68,6 +69,7 @@ func (t *table) heads(columns [][]string) {
 		}
 		t.add(row...)
 	}
+	t.head = lines
 }
 
 // broken breaks name into lines of at most headWidth characters where it can:
@@ -112,6 +114,9 @@ func words(name string) []string {
 
 // write writes the rows to p, two spaces between columns.
 func (t *table) write(p *page) {
+	if len(t.rows) > 0 {
+		p.blocks = append(p.blocks, t.block())
+	}
 	var width []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -134,6 +139,6 @@ func (t *table) write(p *page) {
 				b.WriteString(pad + cell)
 			}
 		}
-		p.line("%s", b.String())
+		p.raw(strings.TrimRight(b.String(), " "))
 	}
 }

@@ -17,6 +17,12 @@ import (
 // what every figure is defined as, and warnings. The only errors are those of w.
 func Text(w io.Writer, r *analysis.Report) error {
 	var p page
+	p.run(r)
+	return p.to(w)
+}
+
+// run is all that Text writes.
+func (p *page) run(r *analysis.Report) {
 	p.origin(&r.Header)
 	if p.warnings(r.Warnings, true) {
 		p.line("")
@@ -30,21 +36,12 @@ func Text(w io.Writer, r *analysis.Report) error {
 	p.engine(r)
 	p.definitions(r)
 	p.warnings(r.Warnings, false)
-	return p.to(w)
 }
 
-// page is text in the making.
-type page struct{ b strings.Builder }
-
-// line writes one formatted line.
-func (p *page) line(format string, args ...any) {
-	p.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	p.b.WriteByte('\n')
-}
-
-// item writes a line that begins with a name.
-func (p *page) item(name, format string, args ...any) {
-	p.b.WriteString(Item(name, fmt.Sprintf(format, args...)))
+// page is text in the making, and the blocks that it consists of.
+type page struct {
+	b      strings.Builder
+	blocks []Block
 }
 
 // to writes the page to w.
