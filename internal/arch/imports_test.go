@@ -39,6 +39,8 @@ func may() map[string][]string {
 		"analysis/tail":       {"analysis", "sim", "sim/observe", "internal/portable"},
 		"report":              {"analysis", "analysis/tail", "analysis/blame", "analysis/dialect", "analysis/export", "sim", "sim/observe"},
 		"report/figure":       {"analysis", "analysis/blame", "sim", "sim/observe", "internal/portable"},
+		"report/lives":        {"analysis/blame", "sim", "sim/observe"},
+		"report/page":         {"report", "report/figure", "report/lives", "analysis", "analysis/blame", "sim", "sim/observe"},
 		"scenario":            {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine", "analysis", "analysis/export", "analysis/transcript", "report", "internal/strict", "profiles", "models"},
 		"sweep":               {"sim", "sim/observe", "analysis", "report", "scenario", "internal/strict", "internal/portable", "internal/workers"},
 		"gate":                {"sim", "sim/workload", "sim/observe", "analysis", "analysis/dialect", "analysis/export", "analysis/transcript", "report", "scenario", "internal/strict", "internal/workers"},

@@ -12,6 +12,9 @@ import (
 // the prompts that made them long, its queue, its batches, and what latencies were
 // spent on. It needs the records that package blame needs, in detail. Finish ends it.
 type History struct {
+	// Each, if it isn't nil, gets every life, as blame.Options.Each does.
+	Each func(*blame.Life) error
+
 	blame  *blame.Blame
 	report *blame.Report
 	end    sim.Time // of the latest step or request
@@ -36,6 +39,9 @@ func NewHistory(kvBlocks int64) *History {
 	h.blame = blame.New(blame.Options{
 		Each: func(l *blame.Life) error {
 			h.gaps.known(l.Request.ID, l.Request.Prompt)
+			if h.Each != nil {
+				return h.Each(l)
+			}
 			return nil
 		},
 		Gaps: h.seen,

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"servesim/analysis"
+	"servesim/sim"
 	"servesim/sim/observe"
 )
 
@@ -99,3 +100,7 @@ func (l *Latencies) of(m Metric) curve {
 	}
 	return &l.e2e
 }
+
+// AtLeast returns the number of values of m of d or more, as far as its buckets tell
+// them apart.
+func (l *Latencies) AtLeast(m Metric, d sim.Duration) int64 { return atLeast(l.of(m).Buckets(), d) }
