@@ -1,31 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"servesim/analysis"
 	"servesim/analysis/dialect"
 	"servesim/analysis/export"
 	"servesim/analysis/transcript"
 	"servesim/report"
-	"servesim/scenario"
 
 	"github.com/spf13/cobra"
 )
 
 // An analyzeOptions is what `servesim analyze` was asked for.
 type analyzeOptions struct {
-	env         env
-	paths       []string
+	runsOptions
 	dialects    string
-	percentiles string
 	outputEdges string
-	goodput     string
-	slo         string
 	json        bool
 	export      exportFlag
 }
@@ -36,7 +29,7 @@ func newAnalyze(e env, run func(context.Context, analyzeOptions) error) *cobra.C
 	if run == nil {
 		run = runAnalyze
 	}
-	o := analyzeOptions{env: e}
+	o := analyzeOptions{runsOptions: runsOptions{env: e}}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE...",
 		Short: "Print the metrics of benchmark results, as any of the tools would",
@@ -64,22 +57,13 @@ were sent. --export writes a run as the files of another tool.`,
 			return run(cmd.Context(), o)
 		},
 	}
+	o.bind(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.dialects, "dialect", "", "whose metrics to print: `LIST` of names, such as vllm,llmperf, or all")
-	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,90,99.9")
 	f.StringVar(&o.outputEdges, "output-edges", "", "output tokens at which the ranges of latencies by output tokens begin, such as 100,300,500, or none")
-	f.StringVar(&o.goodput, "goodput", "", "limits of a good request, such as \"ttft:500 tpot:15\" in ms or \"ttft <= 0.5s, e2e <= 3s\", and of the run, \"ttft p99 <= 800ms, goodput >= 99%\"")
-	f.StringVar(&o.slo, "slo", "", "a `PRESET` of limits, under those of --goodput; servesim list slos says which")
 	f.BoolVar(&o.json, "json", false, "print the figures as JSON, lossless")
 	o.export.bind(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dialect", completeDialects))
-	must(cmd.RegisterFlagCompletionFunc("slo", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, s := range scenario.ListSLOs() {
-			names = append(names, s[0])
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}))
 	return cmd
 }
 
@@ -138,27 +122,6 @@ func runAnalyze(ctx context.Context, o analyzeOptions) error {
 	return judgeMeasured(runs)
 }
 
-// limits reads --goodput, over --slo.
-func (o *analyzeOptions) limits() (slo analysis.SLO, err error) {
-	var faults []error
-	if o.goodput != "" {
-		if slo, err = analysis.ParseSLO(o.goodput); err != nil {
-			faults = append(faults, usagef("--goodput: %w", err))
-		}
-	}
-	if o.slo != "" {
-		preset, err := analysis.FindSLO(o.slo)
-		if err != nil {
-			faults = append(faults, usagef("--slo: %w", err))
-		}
-		slo = slo.Over(preset.SLO)
-	}
-	if slo.MinGoodput != nil && len(slo.Goodput) == 0 && faults == nil {
-		faults = append(faults, usagef("--goodput %q: a share of good requests needs limits that make one good, such as ttft <= 500ms", o.goodput))
-	}
-	return slo, errors.Join(faults...)
-}
-
 // analyze reads the file at path and computes the figures of its runs. What is
 // wrong with it is a fault of the command line.
 func (o *analyzeOptions) analyze(ctx context.Context, path string, ask analysis.Options) ([]report.Export, error) {
@@ -205,31 +168,4 @@ func (o *analyzeOptions) analyze(ctx context.Context, path string, ask analysis.
 		runs = append(runs, e)
 	}
 	return runs, nil
-}
-
-// faultOf returns err as a fault of the command line, unless it was interrupted.
-func (o *analyzeOptions) faultOf(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return &scenario.UsageError{Err: err}
-}
-
-// source returns the file at path, which is read twice until ctx is cancelled, and
-// what ends its progress. Standard input is kept in memory.
-func (o *analyzeOptions) source(ctx context.Context, path string) (src export.Source, finish func()) {
-	if path != scenario.StdinPath {
-		r := newReading(ctx, o.env, path, 2)
-		return export.Source{Name: path, Open: r.open}, r.finish
-	}
-	var kept []byte
-	return export.Source{Name: scenario.StdinName, Open: func() (io.ReadCloser, error) {
-		if kept == nil {
-			var err error
-			if kept, err = io.ReadAll(o.env.stdin); err != nil {
-				return nil, err
-			}
-		}
-		return io.NopCloser(bytes.NewReader(kept)), nil
-	}}, func() {}
 }

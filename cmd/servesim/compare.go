@@ -26,6 +26,7 @@ type compareOptions struct {
 	// replications is the number of runs of each scenario, 0 for one that is
 	// compared request by request.
 	replications int
+	html         htmlFlag
 }
 
 // newCompare returns the verb compare, which calls run, or runCompare if that
@@ -58,6 +59,12 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 				if err := checkReplications(o.replications); err != nil {
 					return err
 				}
+				if o.html.asked() {
+					return usagef("--html shows runs one by one; leave it or --replications out")
+				}
+			}
+			if err := o.html.check(nil); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
@@ -69,6 +76,7 @@ KEY=VALUE, several of them joined by +, or a value alone, for the key before it.
 	f.StringVar(&o.percentiles, "percentiles", "", "percentiles to print, such as 50,99,99.9; the maximum is printed anyway")
 	f.IntVar(&o.replications, "replications", 0, "simulate each scenario `N` times, under the same seeds, and print the change of each figure with its interval by seed")
 	o.form.bind(cmd)
+	o.html.bind(cmd)
 	must(cmd.RegisterFlagCompletionFunc("vary", completeVary))
 	return cmd
 }
@@ -195,8 +203,15 @@ func runCompare(ctx context.Context, o *compareOptions) error {
 	if o.replications > 0 {
 		return o.compareReplicated(ctx, plans, ps)
 	}
-	results, c, err := o.simulate(ctx, plans, ps)
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
+		return err
+	}
+	results, c, seen, err := o.simulate(ctx, plans, ps)
 	if err != nil {
+		return err
+	}
+	if err := o.writePage(c, results, seen); err != nil {
 		return err
 	}
 	return o.write(&report.Document{Comparison: c}, plans, results)
@@ -221,24 +236,27 @@ func (o *compareOptions) write(d *report.Document, plans []*scenario.Plan, resul
 }
 
 // simulate runs every plan and pairs their requests.
-func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, ps []analysis.Percentile) ([]*scenario.Result, *analysis.Comparison, error) {
-	var results []*scenario.Result
+func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, ps []analysis.Percentile) (results []*scenario.Result, c *analysis.Comparison, seen []*watcher, err error) {
 	var runs []analysis.Run
 	latest, err := o.warmUp(ctx, plans)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for i, p := range plans {
 		pairs := &analysis.Pairing{Goodput: p.SLO.Goodput}
-		r, err := simulate(ctx, o.env, p, scenario.Options{Percentiles: ps, Measured: []observe.Sink{pairs}, WarmUp: latest})
+		asked := scenario.Options{Percentiles: ps, Measured: []observe.Sink{pairs}, WarmUp: latest}
+		if o.html.asked() {
+			seen = append(seen, watchPlan(p, &asked))
+		}
+		r, err := simulate(ctx, o.env, p, asked)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", o.labels[i], err)
 		}
 		results = append(results, r)
 		runs = append(runs, analysis.Run{Name: o.labels[i], Report: r.Report, Pairs: pairs})
 	}
-	c, err := analysis.Compare(runs)
-	return results, c, err
+	c, err = analysis.Compare(runs)
+	return results, c, seen, err
 }
 
 // warmUp returns the warm-up that every plan leaves out if one of them is to find

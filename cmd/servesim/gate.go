@@ -124,7 +124,7 @@ func (o *gateOptions) judge(ctx context.Context) (*gate.Outcome, error) {
 
 // measured judges the runs in files.
 func (o *gateOptions) measured(ctx context.Context, g *gate.Gate) (*gate.Outcome, error) {
-	files := analyzeOptions{env: o.env}
+	files := runsOptions{env: o.env}
 	var inputs []gate.Input
 	for _, text := range o.from {
 		level, path := gate.ParseInput(text)

@@ -73,6 +73,7 @@ func verbs(e env) []*cobra.Command {
 		newClaim(e, nil),
 		newHardware(e, nil),
 		newAnalyze(e, nil),
+		newReport(e, nil),
 		newTail(e, nil),
 		newConform(e, nil),
 		newModel(e, nil),

@@ -10,6 +10,7 @@ import (
 	"servesim/analysis"
 	"servesim/analysis/transcript"
 	"servesim/report"
+	"servesim/report/page"
 	"servesim/scenario"
 	"servesim/sim/observe"
 
@@ -31,6 +32,7 @@ type runOptions struct {
 	replications int
 	dialect      dialectFlag
 	export       exportFlag
+	html         htmlFlag
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -90,6 +92,7 @@ prints what each would have said.`,
 	f.IntVar(&o.replications, "replications", 0, "simulate `N` times, under the scenario's seed and those after it, and print each figure of all with its interval")
 	o.dialect.bind(cmd)
 	o.export.bind(cmd)
+	o.html.bind(cmd)
 	return cmd
 }
 
@@ -97,18 +100,19 @@ prints what each would have said.`,
 // which makes none, and for exports that can't be.
 func (o *runOptions) useless(cmd *cobra.Command) error {
 	var names []string
-	for _, name := range []string{"records", "export", "perfetto", "output-edges", "dialect", "blame"} {
+	for _, name := range []string{"records", "export", "perfetto", "output-edges", "dialect", "blame", "html"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "output", "records", "export", "perfetto", "blame", "percentiles", "output-edges", "replications", "dialect"} {
+	for _, name := range []string{"json", "output", "records", "export", "perfetto", "blame", "percentiles", "output-edges", "replications", "dialect", "html"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
 	}
 	if len(names) == 0 {
-		return o.export.check(cmd, map[string]string{o.records: "--records"})
+		return errors.Join(o.export.check(cmd, map[string]string{o.records: "--records", o.html.path: "--html"}),
+			o.html.check(map[string]string{o.records: "--records"}))
 	}
 	return usagef("--print runs nothing, so %s would have nothing to write; leave --print out, or the others", strings.Join(names, " and "))
 }
@@ -142,11 +146,19 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err := o.export.open(what); err != nil {
 		return err
 	}
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
+		return err
+	}
+	var seen *watcher
+	if o.html.asked() {
+		seen = watchPlan(p, &asked)
+	}
 	r, err := o.simulate(ctx, p, asked)
 	if err != nil {
 		return err
 	}
-	if err := o.why.end(); err != nil {
+	if err := errors.Join(o.why.end(), o.writePage(r, seen)); err != nil {
 		return err
 	}
 	if err := o.write(r); err != nil {
@@ -183,6 +195,23 @@ func (o *runOptions) write(r *scenario.Result) error {
 	return form.Write(o.env.stdout, &report.Document{
 		Run: r.Report, Before: linesOf(r.Facts()).folded(0) + "\n", After: after.String(), Members: append(more, o.why.members()...),
 	})
+}
+
+// writePage writes the page of a run, if it was seen for one.
+func (o *runOptions) writePage(r *scenario.Result, seen *watcher) error {
+	if seen == nil {
+		return nil
+	}
+	run, err := seen.run("", r.Report, r.Plan.SLO, r.Facts())
+	if err != nil {
+		return err
+	}
+	run.Facts = append(run.Facts, originOf(r.Plan.Header())...)
+	p, err := page.OfRun(&page.Content{Title: titleOf(r.Plan), Runs: []page.Run{run}, Blocks: report.Blocks(&report.Document{Run: r.Report})})
+	if err != nil {
+		return err
+	}
+	return o.html.write(p)
 }
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHTML writes the pages of a run and of a comparison twice, in the same bytes, and
+// holds that what is printed is as without them.
+func TestHTML(t *testing.T) {
+	for name, args := range map[string][]string{
+		"run":     {"run", "--set", "requests=200"},
+		"compare": {"compare", "--set", "requests=200", "--vary", "enable_chunked_prefill=false,max_num_batched_tokens=512"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain := do(t, args...).stdout
+			var pages [2]string
+			for i := range pages {
+				path := filepath.Join(t.TempDir(), "page.html")
+				if o := do(t, append(args, "--html", path)...); o.code != 0 || o.stdout != plain {
+					t.Errorf("code %d, %q; with a page the same lines are printed as without", o.code, o.stderr)
+				}
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pages[i] = string(b)
+			}
+			if pages[0] != pages[1] {
+				t.Error("the same run gives pages of other bytes")
+			}
+			for _, want := range []string{"<!doctype html>", "chat with long prompts · servesim " + name, "Slowest requests", `id="life-0-`, "</html>"} {
+				if !strings.Contains(pages[0], want) {
+					t.Errorf("the page lacks %q", want)
+				}
+			}
+		})
+	}
+}
+
+// TestHTMLFaults holds what is said of pages that can't be.
+func TestHTMLFaults(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "x")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "--html", "-"}, "a page goes to a file"},
+		{[]string{"run", "--html", folder}, "is a folder"},
+		{[]string{"run", "--html", filepath.Join(folder, "none", "x.html")}, "does not exist"},
+		{[]string{"run", "--html", path, "--records", path}, "has that name too"},
+		{[]string{"run", "--html", path, "--export", "vllm=" + path}, "give each a file of its own"},
+		{[]string{"run", "--html", path, "--print"}, "--print runs nothing"},
+		{[]string{"run", "--html", path, "--replications", "2"}, "--html is of one run"},
+		{[]string{"compare", "--html", path, "--replications", "2", "--vary", "gpu=h100,b200"}, "--html shows runs one by one"},
+		{[]string{"compare", "--html", "-", "--vary", "gpu=h100,b200"}, "a page goes to a file"},
+	} {
+		if o := do(t, c.args...); o.code != exitUsage || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%v: code %d, %q; want %d and %q", c.args, o.code, o.stderr, exitUsage, c.want)
+		}
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a file was written all the same")
+	}
+}
+
+// TestReport writes pages of records, and holds that they show what the run's own page
+// does, and what is said of files that can't be shown.
+func TestReport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	page := func(name string) string {
+		t.Helper()
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	limits := "ttft <= 500ms, tpot <= 15ms"
+	for name, setting := range map[string]string{"a": "enable_chunked_prefill=false", "b": "max_num_batched_tokens=512"} {
+		if o := do(t, "run", "--set", "requests=200", "--set", setting, "--goodput", limits, "--percentiles", "50,90,99,99.9,100", "--records", name+".jsonl", "--html", name+".html"); o.code != 0 {
+			t.Fatal(o.stderr)
+		}
+	}
+	if o := do(t, "report", "a.jsonl", "-o", "again.html", "--goodput", limits); o.code != 0 || o.stdout != "" {
+		t.Fatalf("code %d, %q, %q", o.code, o.stdout, o.stderr)
+	}
+	figures := func(text string) string {
+		_, text, _ = strings.Cut(text, `<h2>Distributions</h2>`)
+		text, _, _ = strings.Cut(text, `<h2>Engine</h2>`)
+		return text
+	}
+	if a, b := figures(page("a.html")), figures(page("again.html")); a == "" || a != b {
+		t.Error("the page of the records shows other distributions than that of the run")
+	}
+	if o := do(t, "report", "a.jsonl", "b.jsonl", "-o", "both.html"); o.code != 0 || !strings.Contains(page("both.html"), "From a.jsonl to b.jsonl: P99 worst gap falls ") {
+		t.Errorf("code %d, %q", o.code, o.stderr)
+	}
+	if err := os.WriteFile("broken.jsonl", []byte("{}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"report", "a.jsonl"}, "add -o PAGE.html"},
+		{[]string{"report", "-o", "x.html"}, "at least 1 arg"},
+		{[]string{"report", "a.jsonl", "-o", "a.jsonl"}, "a run has that name too"},
+		{[]string{"report", "broken.jsonl", "none.jsonl", "-o", "x.html"}, "none.jsonl"},
+		{[]string{"report", "broken.jsonl", "none.jsonl", "-o", "x.html"}, "broken.jsonl"},
+		{[]string{"report", "a.jsonl", "-o", "x.html", "--goodput", "bad"}, "--goodput"},
+	} {
+		if o := do(t, c.args...); o.code != exitUsage || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%v: code %d, %q; want %d and %q", c.args, o.code, o.stderr, exitUsage, c.want)
+		}
+	}
+	if _, err := os.Stat("x.html"); err == nil {
+		t.Error("a page was written all the same")
+	}
+}
