@@ -94,7 +94,7 @@ func valued() []string {
 	for _, s := range scenario.Aliases() {
 		names = append(names, s.Name)
 	}
-	return append(names, "goodput", "records", "perfetto", "percentiles", "output-edges", "output")
+	return append(names, "goodput", "records", "html", "perfetto", "percentiles", "output-edges", "output")
 }
 
 // empty returns a fault for each flag of cmd that was given and has no value.
