@@ -25,6 +25,9 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	tty            bool // stderr is a terminal, so a progress bar is welcome
+	colour         bool // stdout is a terminal that shows colours
+	blocks         bool // characters are UTF-8, so pictures may have blocks
+	level          *level
 }
 
 // open opens the file at path, or standard input if it stands for that.

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"servesim/scenario"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 func main() {
-	code := Main(untilSignal(), env{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}, os.Args[1:])
-	os.Exit(code)
+	os.Exit(Main(untilSignal(), ofProcess(), os.Args[1:]))
 }
 
 // Main runs servesim with args, those after the program's name, in the world e
@@ -22,9 +21,19 @@ func Main(ctx context.Context, e env, args []string) int {
 	if e.stdin != nil {
 		e.stdin = &interruptible{ctx: ctx, from: e.stdin}
 	}
+	began, errs := time.Now(), e
+	e.level = &level{}
+	e.stderr = &voice{e.stderr, e.level}
+	paint := &painter{out: e.stdout}
+	if e.colour {
+		e.stdout = paint
+	}
 	root := newRoot(e)
 	root.SetArgs(args)
-	return e.report(root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, paint.flush())
+	e.took(cmd.Name()+" was done", began)
+	return errs.report(err)
 }
 
 // newRoot returns the command with all its verbs.
@@ -57,6 +66,10 @@ close to call, more runs would tell.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
+	if e.level == nil {
+		e.level = &level{}
+	}
+	e.level.bind(root)
 	root.AddCommand(verbs(e)...)
 	return root
 }

@@ -33,6 +33,7 @@ type runOptions struct {
 	dialect      dialectFlag
 	export       exportFlag
 	html         htmlFlag
+	hist         histFlag
 }
 
 // newRun returns the verb run, which calls run, or runRun if that is nil.
@@ -93,19 +94,23 @@ prints what each would have said.`,
 	o.dialect.bind(cmd)
 	o.export.bind(cmd)
 	o.html.bind(cmd)
+	o.hist.bind(cmd)
 	return cmd
 }
 
 // useless returns a fault for each flag about a result that goes with --print,
 // which makes none, and for exports that can't be.
 func (o *runOptions) useless(cmd *cobra.Command) error {
+	if err := o.hist.check(cmd, &o.form); err != nil {
+		return err
+	}
 	var names []string
-	for _, name := range []string{"records", "export", "perfetto", "output-edges", "dialect", "blame", "html"} {
+	for _, name := range []string{"records", "export", "perfetto", "output-edges", "dialect", "blame", "html", "hist"} {
 		if o.replications > 0 && cmd.Flags().Changed(name) {
 			return usagef("--%s is of one run; leave it or --replications out", name)
 		}
 	}
-	for _, name := range []string{"json", "output", "records", "export", "perfetto", "blame", "percentiles", "output-edges", "replications", "dialect", "html"} {
+	for _, name := range []string{"json", "output", "records", "export", "perfetto", "blame", "percentiles", "output-edges", "replications", "dialect", "html", "hist"} {
 		if o.print && cmd.Flags().Changed(name) {
 			names = append(names, "--"+name)
 		}
@@ -188,7 +193,7 @@ func (o *runOptions) write(r *scenario.Result) error {
 	var after strings.Builder
 	last := slices.ContainsFunc(r.Report.Warnings, func(w analysis.Warning) bool { return !w.First() })
 	spaced := !last && o.dialect.list == ""
-	if err := errors.Join(o.dialect.text(&after), o.why.write(&after, spaced)); err != nil {
+	if err := errors.Join(o.dialect.text(&after), o.why.write(&after, spaced), o.hist.write(o.env, &after, r.Report)); err != nil {
 		return err
 	}
 	more := append([]report.Member{{Key: "input", Value: r.Input()}}, o.dialect.members()...)
@@ -217,6 +222,7 @@ func (o *runOptions) writePage(r *scenario.Result, seen *watcher) error {
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
 	asked.Sinks = append(asked.Sinks, o.why.begin()...)
+	asked.Measured = append(asked.Measured, o.hist.begin()...)
 	asked.Sinks = append(asked.Sinks, o.export.records()...)
 	to := o.export.calls()
 	if o.dialect.sink != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"servesim/analysis"
 	"servesim/scenario"
@@ -27,7 +28,12 @@ func simulate(ctx context.Context, e env, p *scenario.Plan, o scenario.Options) 
 			return bar
 		}
 	}
-	return p.Simulate(ctx, o)
+	began := time.Now()
+	r, err := p.Simulate(ctx, o)
+	if err == nil {
+		e.took("simulated "+analysis.Counted(r.Report.Counts.Requests, "request"), began)
+	}
+	return r, err
 }
 
 // judge returns errMissedSLO if a limit that a scenario sets was missed.

@@ -23,7 +23,7 @@ func TestAsProcess(t *testing.T) {
 	if args == "" {
 		t.Skip("a process of other tests")
 	}
-	os.Exit(Main(untilSignal(), env{os.Stdin, os.Stdout, os.Stderr, false}, strings.Split(args, " ")))
+	os.Exit(Main(untilSignal(), env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}, strings.Split(args, " ")))
 }
 
 // process returns servesim with args as a process of its own.

@@ -57,6 +57,7 @@ func may() map[string][]string {
 		"cmd/servesim":        {"*"},
 
 		"analysis/publish/perfetto": {"analysis", "analysis/blame", "sim", "sim/observe"},
+		"report/spark":              {"analysis", "report", "report/figure", "internal/portable"},
 	}
 }
 
