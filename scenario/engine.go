@@ -9,7 +9,7 @@ import (
 	"servesim/sim/scheduler"
 )
 
-// EngineSection is the engine's version and its options, under vLLM's own
+// EngineSection is the engine's version and its options, under the engines' own
 // names. An option that is absent has the version's default, which --print
 // writes out.
 type EngineSection struct {
@@ -31,6 +31,7 @@ type EngineSection struct {
 	AsyncScheduling           *bool    `toml:"async_scheduling"`
 	EnforceEager              *bool    `toml:"enforce_eager"`
 	CUDAGraphMode             string   `toml:"cudagraph_mode"`
+	SarathiOptions
 }
 
 // settle gives every absent option that version p has its default, for device d
@@ -41,19 +42,24 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	settle(&e.EnableChunkedPrefill, p.ChunkedPrefill(*e.MaxModelLen))
 	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill, value(e.MaxNumSeqs))
 	settle(&e.MaxNumBatchedTokens, tokens)
-	settle(&e.MaxNumSeqs, min(seqs, *e.MaxNumBatchedTokens))
+	if !c.OfSarathiServe() {
+		seqs = min(seqs, *e.MaxNumBatchedTokens)
+	}
+	settle(&e.MaxNumSeqs, seqs)
 	settle(&e.BlockSize, c.BlockSize)
 	settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
 	settle(&e.SchedulingPolicy, c.SchedulingPolicy)
 	if p.Watermarked {
 		settle(&e.Watermark, c.Watermark)
 	}
-	if p.Config.Policy == scheduler.VLLMV0 {
+	switch c.Policy {
+	case scheduler.VLLMV0:
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
-	} else {
+	case scheduler.VLLMV1:
 		settle(&e.AsyncScheduling, c.AsyncScheduling)
 	}
+	e.SarathiOptions.settle(p)
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
 		settle(&e.ReserveFullISL, true)
@@ -67,11 +73,12 @@ func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	fault := func(option, format string, args ...any) {
 		faults = append(faults, strict.Fault{Key: "engine." + option, Text: fmt.Sprintf(format, args...)})
 	}
-	if !*e.EnableChunkedPrefill && *e.MaxNumBatchedTokens < *e.MaxModelLen {
+	vllm := !p.Config.OfSarathiServe()
+	if vllm && !*e.EnableChunkedPrefill && *e.MaxNumBatchedTokens < *e.MaxModelLen {
 		fault("max_num_batched_tokens", "found %d, less than max_model_len, %d, which vLLM refuses with chunked prefill off: a prompt could be too long for any step; raise it, lower max_model_len, or take the line out",
 			*e.MaxNumBatchedTokens, *e.MaxModelLen)
 	}
-	if *e.MaxNumBatchedTokens < *e.MaxNumSeqs {
+	if vllm && *e.MaxNumBatchedTokens < *e.MaxNumSeqs {
 		fault("max_num_seqs", "found %d, more than max_num_batched_tokens, %d, which vLLM refuses; lower it", *e.MaxNumSeqs, *e.MaxNumBatchedTokens)
 	}
 	if u := *e.GPUMemoryUtilization; !(u > 0 && u <= 1) {
@@ -98,14 +105,14 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 			})
 		}
 	}
-	v0 := p.Config.Policy == scheduler.VLLMV0
+	v0, v1 := p.Config.Policy == scheduler.VLLMV0, p.Config.Policy == scheduler.VLLMV1
 	lacks(e.Watermark != nil, p.Watermarked, "watermark", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Watermarked }))
 	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
-	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "the V1 engine doesn't limit partial prefills")
-	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "the V1 engine doesn't limit partial prefills")
-	lacks(e.CUDAGraphMode != "", !v0, "cudagraph_mode", "the V0 engine replays graphs for decodes, or none with enforce_eager")
-	lacks(e.AsyncScheduling != nil, !v0, "async_scheduling", "the V0 engine always alternates host and GPU")
-	return faults
+	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "only the V0 engine limits partial prefills")
+	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "only the V0 engine limits partial prefills")
+	lacks(e.CUDAGraphMode != "", v1, "cudagraph_mode", "it replays graphs for decodes, or none with enforce_eager")
+	lacks(e.AsyncScheduling != nil, v1, "async_scheduling", "it always alternates host and GPU")
+	return append(faults, e.SarathiOptions.faults(p)...)
 }
 
 // config returns the scheduler's configuration that a settled e describes, with
@@ -125,6 +132,7 @@ func (e *EngineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	adopt(&c.ReserveFullISL, e.ReserveFullISL)
 	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)
 	adopt(&c.MaxLongPartialPrefills, e.MaxLongPartialPrefills)
+	e.SarathiOptions.adopt(&c)
 	return c
 }
 

@@ -19,7 +19,10 @@ func (p *Plan) Cautions() []string {
 	if engine := p.Scenario.Host.Engine; value(p.Scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") && !p.Machine.Profile.Engine[engine].Overlapped {
 		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
 	}
-	if p.Ledger.Hybrid != nil && p.Config.Policy != scheduler.VLLMV0 {
+	if p.Config.OfSarathiServe() {
+		list = append(list, fmt.Sprintf("%s schedules as the sarathi-serve repository does, on the kernels and host times that were fitted to %s", p.Scenario.Engine.Policy, p.Scenario.Host.Engine))
+	}
+	if p.Ledger.Hybrid != nil && p.Config.Policy == scheduler.VLLMV1 {
 		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")
 	}
 	return list

@@ -44,7 +44,7 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 func TestConform(t *testing.T) {
 	named, random := shared(t, "vectors/named.json"), shared(t, "vectors/random.json")
 	out := ok(t, "conform", named, random)
-	for _, want := range []string{named + ": 66 of 66 replayed", random + ": 109 of 109 replayed", "2 files: 175 of 175 replayed", "skipped", "prefix caching"} {
+	for _, want := range []string{named + ": 78 of 78 replayed", random + ": 154 of 154 replayed", "2 files: 232 of 232 replayed", "skipped", "prefix caching"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

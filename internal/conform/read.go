@@ -114,7 +114,7 @@ func readRandom(data []byte) ([]Vector, error) {
 // setParams decodes the parameters, if v is of an engine that has a policy
 // here; those of other engines have other names and types.
 func (v *Vector) setParams(raw json.RawMessage) error {
-	if v.preset() == "" {
+	if v.engine() == "" {
 		return nil
 	}
 	var given map[string]json.RawMessage

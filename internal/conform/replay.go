@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -40,6 +41,10 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 		return r, nil
 	case !own && policy != "":
 		r.Preset = policy
+		if chosen, err := scheduler.FindPreset(policy); err == nil && chosen.Config.OfSarathiServe() != (v.engine() == engineSarathi) {
+			r.Skip = "recorded from another engine than " + policy
+			return r, nil
+		}
 	}
 	c, err := v.config(r.Preset)
 	if err != nil {
@@ -88,10 +93,13 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 		return scheduler.Config{}, err
 	}
 	c, p := found.Config, &v.Params
+	c.AllowLivelock = true
+	if c.OfSarathiServe() {
+		return v.sarathi(c), nil
+	}
 	c.MaxNumBatchedTokens, c.MaxNumSeqs = p.Budget, p.MaxSeqs
 	c.NumGPUBlocks, c.BlockSize = p.Blocks, p.BlockSize
 	c.LongPrefillTokenThreshold = p.Threshold
-	c.AllowLivelock = true
 	c.MaxModelLen = math.MaxInt32 / 2
 	if c.Policy == scheduler.VLLMV0 {
 		c.MaxModelLen = 64
@@ -116,6 +124,23 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 		c.MaxLongPartialPrefills = *p.MLPP
 	}
 	return c, nil
+}
+
+// sarathi returns c with the limits of v, which is of the sarathi-serve
+// repository; those that are absent are the defaults of its recordings.
+func (v *Vector) sarathi(c scheduler.Config) scheduler.Config {
+	p := &v.Params
+	c.MaxNumBatchedTokens, c.MaxNumSeqs = cmp.Or(p.Chunk, 16), cmp.Or(p.MaxSeqs, 4)
+	c.NumGPUBlocks, c.BlockSize = cmp.Or(p.Blocks, 100), cmp.Or(p.BlockSize, 4)
+	c.MaxModelLen = 64
+	if p.MaxModelLen != nil {
+		c.MaxModelLen = *p.MaxModelLen
+	}
+	if c.Policy == scheduler.PrefillFirst {
+		c.MaxNumBatchedTokens = c.MaxModelLen
+	}
+	c.Regenerate = !c.ReservesModelLen()
+	return c
 }
 
 // Seqs returns the sequences of v, by handle, as c limits them.
@@ -200,7 +225,7 @@ func observe(p scheduler.Inspector, c scheduler.Config, v Vector) Step {
 	} else {
 		got.Fin = append(got.Fin, ids(p.Advance(1))...)
 	}
-	if c.Policy == scheduler.VLLMV0 { // recorded after the step
+	if c.Policy != scheduler.VLLMV1 { // recorded after the step
 		_, _, free = p.Counts()
 		running, waiting = p.Queues()
 	}

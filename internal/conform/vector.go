@@ -38,6 +38,10 @@ type Params struct {
 	Mode        string  `json:"mode"`
 	MPP         *int32  `json:"mpp"`
 	MLPP        *int32  `json:"mlpp"`
+	// Kind and Chunk are of the sarathi-serve repository: its scheduler and its
+	// token budget.
+	Kind  string `json:"kind"`
+	Chunk int32  `json:"chunk"`
 	// Draft and Swap belong to Spec and Mode, and are not replayed either.
 	Draft int `json:"draft"`
 	Swap  int `json:"swap"`
@@ -182,16 +186,41 @@ func (e *emits) UnmarshalJSON(b []byte) error {
 
 // preset returns the engine version of v as sim/scheduler names it, or "".
 func (v *Vector) preset() string {
-	label := strings.ToLower(v.Label)
-	if !strings.Contains(label, "vllm") || strings.Contains(label, "sarathi") {
-		return ""
-	}
-	for _, p := range []struct{ part, preset string }{
-		{"0.8.5", "vllm@0.8-v0"}, {"0.11.0", "vllm@0.11"}, {"0.20.1", "vllm@0.20"}, {"main", "vllm@main"},
-	} {
-		if strings.Contains(label, p.part) {
-			return p.preset
+	switch v.engine() {
+	case engineVLLM:
+		for _, p := range []struct{ part, preset string }{
+			{"0.8.5", "vllm@0.8-v0"}, {"0.11.0", "vllm@0.11"}, {"0.20.1", "vllm@0.20"}, {"main", "vllm@main"},
+		} {
+			if strings.Contains(v.Label, p.part) {
+				return p.preset
+			}
 		}
+	case engineSarathi:
+		for _, p := range []struct{ kind, preset string }{
+			{"sarathi", "sarathi-serve@2026-01"}, {"orca", "sarathi-serve-orca@2026-01"}, {"ft", "sarathi-serve-static@2026-01"},
+			{"vllm", "sarathi-serve-vllm@2026-01"}, {"simple", "sarathi-serve-simple@2026-01"},
+		} {
+			if v.Params.Kind == p.kind {
+				return p.preset
+			}
+		}
+	}
+	return ""
+}
+
+// The engines whose recordings are replayed.
+const (
+	engineVLLM    = "vllm"
+	engineSarathi = "sarathi"
+)
+
+// engine returns the engine that v was recorded from, or "" if none of ours.
+func (v *Vector) engine() string {
+	switch label := strings.ToLower(v.Label); {
+	case strings.Contains(label, engineSarathi):
+		return engineSarathi
+	case strings.Contains(label, engineVLLM):
+		return engineVLLM
 	}
 	return ""
 }

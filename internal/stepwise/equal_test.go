@@ -205,36 +205,6 @@ func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	return fast, ""
 }
 
-// anyScheduler draws a policy with limits small enough to preempt.
-func anyScheduler(t *rapid.T) scheduler.Config {
-	presets := scheduler.Presets()
-	c := presets[rapid.IntRange(0, len(presets)-1).Draw(t, "preset")].Config
-	c.MaxNumBatchedTokens = rapid.Int32Range(1, 64).Draw(t, "max_num_batched_tokens")
-	c.MaxNumSeqs = rapid.Int32Range(1, 12).Draw(t, "max_num_seqs")
-	c.MaxModelLen = rapid.Int32Range(8, 120).Draw(t, "max_model_len")
-	c.BlockSize = rapid.SampledFrom([]int32{1, 2, 4, 5, 16}).Draw(t, "block_size")
-	c.NumGPUBlocks = rapid.Int64Range(2, 60).Draw(t, "num_gpu_blocks")
-	c.EnableChunkedPrefill = rapid.Bool().Draw(t, "chunked")
-	c.LongPrefillTokenThreshold = rapid.SampledFrom([]int32{0, 0, 1, 3, 8}).Draw(t, "threshold")
-	c.SchedulingPolicy = rapid.SampledFrom([]string{scheduler.FCFS, scheduler.FCFS, scheduler.Priority}).Draw(t, "scheduling_policy")
-	if c.Policy == scheduler.VLLMV0 {
-		if c.EnableChunkedPrefill {
-			c.SchedulingPolicy = scheduler.FCFS
-		}
-		c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "mpp")
-		c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "mlpp")
-	}
-	c.Watermark = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark")
-	c.ReserveFullISL = rapid.Bool().Draw(t, "reserve")
-	c.RefuseFullPrompt = rapid.Bool().Draw(t, "refuse full prompt")
-	if c.Policy == scheduler.VLLMV1 {
-		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
-		c.AsyncScheduling, c.WastesLastStep = rapid.Bool().Draw(t, "async"), false
-		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
-	}
-	return c
-}
-
 // anyRequests draws requests, some of them at one instant.
 func anyRequests(t *rapid.T) []workload.Request {
 	n := rapid.IntRange(1, 30).Draw(t, "requests")

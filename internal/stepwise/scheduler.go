@@ -28,6 +28,7 @@ type plan struct {
 	preempted []*request
 	dropped   []drop
 	held      scheduler.Held // why the head of the queue waits
+	again     bool           // it is empty, but the next may not be
 }
 
 // hold says why the head of the queue waits, unless something did before.
@@ -60,6 +61,11 @@ func newPolicy(c scheduler.Config) policy {
 		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
 		core.usable = c.NumGPUBlocks
 		return &v0{core: core}
+	}
+	if c.OfSarathiServe() {
+		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
+		core.usable = c.NumGPUBlocks
+		return &sarathi{core: core}
 	}
 	core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), true, kv.Append)
 	core.usable = c.NumGPUBlocks - 1
@@ -138,6 +144,9 @@ func (c *core) lose(p *plan, q *request) {
 	c.release(q)
 	q.reached = max(q.reached, q.computed)
 	q.computed, q.decoding = 0, false
+	if c.Regenerate {
+		q.limit = q.emitted + int(q.rec.Wanted)
+	}
 	p.preempted = append(p.preempted, q)
 }
 

@@ -204,6 +204,9 @@ func (e *engine) note(step *scheduler.Step) error {
 			e.settle(loss.Seq, l)
 		}
 		l.place = engaged
+		if e.cfg.Scheduler.Regenerate {
+			l.limit = l.emitted + l.rec.Wanted
+		}
 		l.rec.Preemptions++
 		l.rec.Lost = append(l.rec.Lost, e.serial)
 		l.reached = max(l.reached, loss.Tokens)
@@ -240,7 +243,7 @@ func (e *engine) note(step *scheduler.Step) error {
 func (e *engine) rest(step *scheduler.Step) {
 	e.policy.Idle()
 	e.forget()
-	if e.seen < e.now || len(step.Preempted)+len(step.Dropped) > 0 {
+	if e.seen < e.now || len(step.Preempted)+len(step.Dropped) > 0 || step.Again {
 		e.seen = e.now
 		return
 	}

@@ -71,7 +71,7 @@ type batch struct {
 func newBatch(c Config) batch {
 	b := batch{Config: c, pool: kv.NewPool(c.UsableBlocks(), int64(c.BlockSize))}
 	b.queue, b.running = emptyList(), emptyList()
-	b.group.init(c.BlockSize)
+	b.group.init(c.BlockSize, c.ReservesModelLen())
 	return b
 }
 
@@ -133,6 +133,14 @@ func (b *batch) handles(dst []Handle, l *list) []Handle {
 		dst = append(dst, h)
 	}
 	return dst
+}
+
+// relink makes l the list of order.
+func (b *batch) relink(l *list, order []Handle) {
+	*l = emptyList()
+	for _, h := range order {
+		b.pushBack(l, h)
+	}
 }
 
 // urgent tells that a runs before b under the priority policy.
@@ -255,6 +263,15 @@ func (b *batch) regroup() {
 	}
 	b.group.heapify(b.seqs)
 	b.step.Decodes, b.step.DecodeKV = b.group.n, b.group.kv
+}
+
+// serveDecode takes the block, if any, that the decoding sequence h needs.
+func (b *batch) serveDecode(h Handle) {
+	s := &b.seqs[h]
+	s.served = true
+	need := b.pool.Need(int64(s.known())) - int64(s.blocks)
+	b.pool.Take(need)
+	s.blocks += int32(need)
 }
 
 // decodeGroup plans one token for every member of the group, and takes the

@@ -89,6 +89,12 @@ type Config struct {
 	// WastesLastStep tells that, with asynchronous scheduling, the version
 	// decodes one token more than a request has, which is not modelled.
 	WastesLastStep bool
+	// Regenerate (sarathi, prefill-first, simple-chunking) makes a preempted request
+	// generate all its output once more, what it had generated being prompt by
+	// then, as the repository does. Otherwise it generates what is missing.
+	Regenerate bool
+	// ChunkSchedule (sarathi) takes the place of max_num_batched_tokens.
+	ChunkSchedule ChunkSchedule
 	// AllowLivelock keeps a request that can never fit in the queue, where it
 	// blocks the ones behind it for ever, as the real engine does.
 	AllowLivelock bool
@@ -103,15 +109,31 @@ func (c *Config) UsableBlocks() int64 {
 	return c.NumGPUBlocks
 }
 
+// OfSarathiServe tells that the policy is one of the sarathi-serve repository,
+// where only the output count ends a request.
+func (c *Config) OfSarathiServe() bool {
+	switch c.Policy {
+	case Sarathi, Orca, Static, PrefillFirst, SimpleChunking:
+		return true
+	}
+	return false
+}
+
+// ReservesModelLen tells that a request holds blocks for max_model_len tokens
+// from its admission to its end.
+func (c *Config) ReservesModelLen() bool { return c.Policy == Orca || c.Policy == Static }
+
 // watermark returns the number of blocks that an admission must leave free.
 func (c *Config) watermark() int64 { return int64(float64(c.NumGPUBlocks) * c.Watermark) }
 
 // OutputLimit returns how many tokens a request with this prompt can generate
 // before max_model_len ends it, 0 or less if the engine's front end refuses the
 // prompt. vLLM V1 stops when the length reaches max_model_len, V0 when it
-// exceeds it.
+// exceeds it, sarathi-serve never.
 func (c *Config) OutputLimit(prompt int32) int32 {
 	switch room := c.MaxModelLen - prompt; {
+	case c.OfSarathiServe():
+		return math.MaxInt32
 	case c.Policy == VLLMV0:
 		return room + 1
 	case room == 0 && !c.RefuseFullPrompt:
@@ -161,39 +183,4 @@ func (c *Config) Check() error {
 	}
 	c.checkSwitches(fault)
 	return errors.Join(faults...)
-}
-
-// checkSwitches checks what only one policy uses.
-func (c *Config) checkSwitches(fault func(string, ...any)) {
-	switch c.Policy {
-	case VLLMV1:
-		if c.AsyncScheduling && c.WastesLastStep {
-			fault("async_scheduling: found true; this version would decode a token more than each request has, which is not modelled; set false, or take vllm@0.20")
-		}
-		switch c.Unchunked {
-		case UnchunkedStop, UnchunkedSkip, UnchunkedIgnore:
-		default:
-			fault("unchunked rule: found %q; it must be stop, skip or ignore", c.Unchunked)
-		}
-		switch c.Victim {
-		case VictimGhost, VictimRestore, VictimShift:
-		default:
-			fault("victim rule: found %q; it must be ghost, restore or shift", c.Victim)
-		}
-	case VLLMV0:
-		if c.AsyncScheduling {
-			fault("async_scheduling: found true, which %s does not have; set false", VLLMV0)
-		}
-		if c.EnableChunkedPrefill && c.SchedulingPolicy == Priority {
-			fault("scheduling_policy: found priority, which has no effect in %s with chunked prefill on; set fcfs, or enable_chunked_prefill = false", VLLMV0)
-		}
-		if c.MaxNumPartialPrefills < 1 || c.MaxNumPartialPrefills > c.MaxNumBatchedTokens {
-			fault("max_num_partial_prefills: found %d; it must be at least 1, and at most max_num_batched_tokens (%d) so that each prompt gets a token",
-				c.MaxNumPartialPrefills, c.MaxNumBatchedTokens)
-		}
-		if c.MaxLongPartialPrefills < 1 || c.MaxLongPartialPrefills > c.MaxNumPartialPrefills {
-			fault("max_long_partial_prefills: found %d; it must be at least 1 and at most max_num_partial_prefills (%d)",
-				c.MaxLongPartialPrefills, c.MaxNumPartialPrefills)
-		}
-	}
 }

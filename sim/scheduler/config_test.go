@@ -17,6 +17,9 @@ func good(t *testing.T, preset string) scheduler.Config {
 	}
 	c := p.Config
 	c.MaxNumBatchedTokens, c.MaxNumSeqs, c.MaxModelLen, c.NumGPUBlocks = 2048, 256, 4096, 100
+	if c.ReservesModelLen() {
+		c.NumGPUBlocks = 256
+	}
 	return c
 }
 
@@ -28,6 +31,16 @@ func TestCheck(t *testing.T) {
 	}
 	v0 := func(change func(*scheduler.Config)) scheduler.Config {
 		c := good(t, "vllm@0.8-v0")
+		change(&c)
+		return c
+	}
+	sarathi := func(policy string, change func(*scheduler.Config)) scheduler.Config {
+		c := good(t, "sarathi-serve@2026-01")
+		c.Policy, c.NumGPUBlocks = policy, 256
+		c.EnableChunkedPrefill = chunks(policy)
+		if policy == scheduler.Orca {
+			c.Watermark = 0
+		}
 		change(&c)
 		return c
 	}
@@ -44,7 +57,7 @@ func TestCheck(t *testing.T) {
 		{v1(func(c *config) { c.Unchunked = scheduler.UnchunkedIgnore }), ""},
 		{v1(func(c *config) { c.MaxNumPartialPrefills, c.MaxLongPartialPrefills = 0, 0 }), ""}, // V0's
 		{v0(func(c *config) { c.Unchunked, c.Victim = "", "" }), ""},                           // V1's
-		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0`},
+		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0, sarathi, orca, static, prefill-first, simple-chunking`},
 		{v1(func(c *config) { c.MaxNumBatchedTokens = 0 }), "max_num_batched_tokens: found 0; it must be at least 1"},
 		{v1(func(c *config) { c.MaxNumSeqs = -1 }), "max_num_seqs: found -1; it must be at least 1"},
 		{v1(func(c *config) { c.MaxModelLen = 0 }), "max_model_len: found 0; it must be at least 1"},
@@ -68,6 +81,21 @@ func TestCheck(t *testing.T) {
 			"max_num_partial_prefills: found 2049; it must be at least 1, and at most max_num_batched_tokens (2048) so that each prompt gets a token"},
 		{v0(func(c *config) { c.MaxLongPartialPrefills = 2 }),
 			"max_long_partial_prefills: found 2; it must be at least 1 and at most max_num_partial_prefills (1)"},
+		{sarathi(scheduler.Sarathi, func(c *config) {
+			c.AsyncScheduling, c.SchedulingPolicy, c.LongPrefillTokenThreshold, c.EnableChunkedPrefill = true, scheduler.Priority, 8, false
+		}), "async_scheduling: found true, which sarathi does not have; set false\n" +
+			"scheduling_policy: found priority; sarathi serves by arrival; set fcfs\n" +
+			"long_prefill_token_threshold: found 8, which sarathi does not have; set 0\n" +
+			"enable_chunked_prefill: found false; sarathi has it true"},
+		{sarathi(scheduler.Orca, func(c *config) { c.Regenerate, c.NumGPUBlocks = true, 255 }),
+			"regenerate: found true; orca never preempts; set false\n" +
+				"max_model_len: found 4096; orca reserves blocks for so many tokens, 256, for each request, and the pool has 255; lower it"},
+		{sarathi(scheduler.SimpleChunking, func(c *config) {
+			c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 8, Stages: 2}
+		}), "chunk schedule: simple-chunking has none; take it out"},
+		{sarathi(scheduler.Sarathi, func(c *config) { c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 96, HighChunkSize: 65} }),
+			"high_chunk_size: found 65; it must be a multiple of 32 tokens\nhigh_chunk_size: found 65; it must be at least low_chunk_size, 96\n" +
+				"chunk_schedule_stages: found 0; it must be at least 1\nchunk_schedule_max_tokens: found 0; it must be at least 1, and chunk_schedule_stages (0)"},
 		{v0(func(c *config) { c.MaxNumSeqs, c.BlockSize, c.SchedulingPolicy = 0, -16, "" }), // all at once
 			"max_num_seqs: found 0; it must be at least 1\nblock_size: found -16; it must be at least 1\n" +
 				`scheduling_policy: found ""; it must be fcfs or priority`},
@@ -154,7 +182,8 @@ func TestFindPreset(t *testing.T) {
 		}
 	}
 	_, err := scheduler.FindPreset("vllm@0.9")
-	want := `unknown engine version "vllm@0.9"; the versions are vllm@0.11, vllm@0.20, vllm@main, vllm@0.8-v0`
+	want := `unknown engine version "vllm@0.9"; the versions are vllm@0.11, vllm@0.20, vllm@main, vllm@0.8-v0, sarathi-serve@2026-01, sarathi-serve-orca@2026-01, ` +
+		"sarathi-serve-static@2026-01, sarathi-serve-vllm@2026-01, sarathi-serve-simple@2026-01"
 	if text(err) != want {
 		t.Errorf("FindPreset returns\n%v\nwant\n%s", err, want)
 	}
@@ -221,6 +250,8 @@ func TestLimits(t *testing.T) {
 		{"vllm@0.20", h100, 131072, true, 64, 8192, 64},
 		{"vllm@0.20", h100, 131072, true, 9000, 8192, 8192},
 		{"vllm@0.8-v0", h100, 131072, true, 0, 2048, 256},
+		{"sarathi-serve@2026-01 sarathi-serve-simple@2026-01", h100, 131072, true, 0, 512, 128},
+		{"sarathi-serve-orca@2026-01 sarathi-serve-static@2026-01 sarathi-serve-vllm@2026-01", h100, 4096, false, 64, 4096, 64},
 		{"vllm@0.8-v0", h100, 131072, true, 8, 2048, 8},
 		{"vllm@0.8-v0", h100, 131072, false, 0, 131072, 256},
 		{"vllm@0.8-v0", l40, 1024, false, 0, 2048, 256},

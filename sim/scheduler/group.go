@@ -13,6 +13,7 @@ type group struct {
 	// ends is a binary heap of the members by the count at which they end, then rank.
 	ends      []ending
 	blockSize int64
+	reserved  bool // the members hold all the blocks that they will ever need
 }
 
 // ending is a member of the group and the count at which it has all its tokens.
@@ -22,8 +23,8 @@ type ending struct {
 	seq  Handle
 }
 
-func (g *group) init(blockSize int32) {
-	g.blockSize = int64(blockSize)
+func (g *group) init(blockSize int32, reserved bool) {
+	g.blockSize, g.reserved = int64(blockSize), reserved
 	g.phase = make([]int32, blockSize)
 }
 
@@ -54,7 +55,9 @@ func (g *group) settle(s *seq) {
 	held := s.known() - 1
 	s.emitted += int32(g.count - s.join)
 	s.computed = s.known() - 1
-	s.blocks += int32((int64(s.computed)+g.blockSize-1)/g.blockSize - (int64(held)+g.blockSize-1)/g.blockSize)
+	if !g.reserved {
+		s.blocks += int32((int64(s.computed)+g.blockSize-1)/g.blockSize - (int64(held)+g.blockSize-1)/g.blockSize)
+	}
 	s.join = g.count
 }
 
@@ -83,10 +86,18 @@ func (g *group) clear() {
 }
 
 // need returns the number of blocks that the next step takes.
-func (g *group) need() int64 { return int64(g.phase[g.count%g.blockSize]) }
+func (g *group) need() int64 {
+	if g.reserved {
+		return 0
+	}
+	return int64(g.phase[g.count%g.blockSize])
+}
 
 // needAfterFirst returns the number of blocks that the steps after the first of k take.
 func (g *group) needAfterFirst(k int64) int64 {
+	if g.reserved {
+		return 0
+	}
 	cycles := (k - 1) / g.blockSize
 	total := cycles * int64(g.n)
 	r := (g.count + 1) % g.blockSize
@@ -100,7 +111,12 @@ func (g *group) needAfterFirst(k int64) int64 {
 }
 
 // needAtMost returns an upper bound of needAfterFirst that is cheap.
-func (g *group) needAtMost(k int64) int64 { return ((k-1)/g.blockSize + 1) * int64(g.n) }
+func (g *group) needAtMost(k int64) int64 {
+	if g.reserved {
+		return 0
+	}
+	return ((k-1)/g.blockSize + 1) * int64(g.n)
+}
 
 // stepsWithin returns the largest k up to limit for which needAfterFirst(k) ≤ free.
 func (g *group) stepsWithin(free, limit int64) int64 {

@@ -16,7 +16,9 @@ func modes(t *testing.T, test func(t *testing.T, draw func(*rapid.T) scheduler.C
 	for _, p := range scheduler.Policies() {
 		for _, chunked := range []bool{true, false} {
 			for _, order := range []string{scheduler.FCFS, scheduler.Priority} {
-				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority {
+				c := scheduler.Config{Policy: p.Name}
+				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority ||
+					c.OfSarathiServe() && (order == scheduler.Priority || chunked != chunks(p.Name)) {
 					continue // a fault of the configuration
 				}
 				t.Run(fmt.Sprintf("%s/chunked=%v/%s", p.Name, chunked, order), func(t *testing.T) {
@@ -29,6 +31,11 @@ func modes(t *testing.T, test func(t *testing.T, draw func(*rapid.T) scheduler.C
 			}
 		}
 	}
+}
+
+// chunks tells that a policy of sarathi-serve computes prompts in chunks.
+func chunks(policy string) bool {
+	return policy == scheduler.Sarathi || policy == scheduler.SimpleChunking
 }
 
 // anyLimits draws limits small enough to preempt, and every version switch.
@@ -50,6 +57,15 @@ func anyLimits(t *rapid.T, policy string) scheduler.Config {
 	}
 	c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "max_num_partial_prefills")
 	c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "max_long_partial_prefills")
+	if c.OfSarathiServe() {
+		c.LongPrefillTokenThreshold = 0
+	}
+	if c.ReservesModelLen() {
+		c.NumGPUBlocks += 2 + int64(c.MaxModelLen)/int64(c.BlockSize)*5/4
+	}
+	if policy == scheduler.Sarathi && rapid.Bool().Draw(t, "chunk schedule") {
+		c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 30, Stages: rapid.Int32Range(1, 4).Draw(t, "stages")}
+	}
 	return c
 }
 
@@ -145,7 +161,7 @@ func (m *model) step() (moved bool) {
 	m.held(step)
 	m.blocks()
 	m.queues()
-	moved = !step.Empty() || len(step.Preempted)+len(step.Dropped) > 0
+	moved = !step.Empty() || len(step.Preempted)+len(step.Dropped) > 0 || step.Again
 	if !step.Empty() {
 		m.advance(step)
 		m.blocks()
@@ -274,8 +290,17 @@ func (m *model) limits(step *scheduler.Step) {
 			tokens = 0 // a decode step has no token budget
 		}
 	}
-	if tokens > m.c.MaxNumBatchedTokens {
-		m.t.Fatalf("%d tokens, over the budget of %d: %+v", tokens, m.c.MaxNumBatchedTokens, step)
+	budget := max(m.c.MaxNumBatchedTokens, m.c.ChunkSchedule.HighChunkSize)
+	if m.c.OfSarathiServe() {
+		if apart := m.c.Policy == scheduler.PrefillFirst || m.c.Policy == scheduler.SimpleChunking; apart && len(step.Shares) > 0 && step.Decodes > 0 {
+			m.t.Fatalf("a step of prompts also decodes: %+v", step)
+		}
+		if m.c.ReservesModelLen() || len(step.Shares) == 0 {
+			tokens = 0 // whole prompts and decodes have no token budget
+		}
+	}
+	if tokens > budget {
+		m.t.Fatalf("%d tokens, over the budget of %d: %+v", tokens, budget, step)
 	}
 	if v0 && chunked {
 		running = 0 // only those served in a step count, and only when one is admitted
@@ -289,19 +314,20 @@ func (m *model) limits(step *scheduler.Step) {
 }
 
 // blocks checks the free blocks against what each running sequence must hold:
-// in V1 the blocks of what is computed, in V0 those of the whole prompt at once.
+// in V1 the blocks of what is computed, elsewhere those of the whole prompt at
+// once, or of max_model_len.
 func (m *model) blocks() {
-	usable := m.c.NumGPUBlocks
-	if m.c.Policy == "vllm-v1" {
-		usable--
-	}
+	usable := m.c.UsableBlocks()
 	held := int64(0)
 	for _, s := range m.seqs {
 		if !s.running {
 			continue
 		}
 		tokens := s.computed + s.tokens
-		if m.c.Policy == "vllm-v0" && !s.decoding {
+		switch {
+		case m.c.ReservesModelLen():
+			tokens = m.c.MaxModelLen
+		case m.c.Policy != "vllm-v1" && !s.decoding:
 			tokens = s.known()
 		}
 		held += int64((tokens + m.c.BlockSize - 1) / m.c.BlockSize)
@@ -340,10 +366,7 @@ func (m *model) advance(step *scheduler.Step) {
 		}
 	}
 	done := slices.Clone(m.p.Advance(1))
-	usable := m.c.NumGPUBlocks
-	if m.c.Policy == "vllm-v1" {
-		usable--
-	}
+	usable := m.c.UsableBlocks()
 	if m.p.Peak() != usable-free {
 		m.t.Fatalf("the step used %d blocks; %d of %d were free", m.p.Peak(), free, usable)
 	}

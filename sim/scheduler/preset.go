@@ -20,7 +20,7 @@ type Preset struct {
 }
 
 // Presets lists the engine versions. Sources: vLLM tags v0.8.5, v0.11.0,
-// v0.20.1 and main at 5ac2684976.
+// v0.20.1 and main at 5ac2684976; microsoft/sarathi-serve at 96f9911790.
 func Presets() []Preset {
 	v1 := Config{
 		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS}
@@ -32,12 +32,34 @@ func Presets() []Preset {
 	head.Victim, head.RefuseFullPrompt = VictimShift, true
 	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
-	return []Preset{
+	return append([]Preset{
 		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
 		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92},
 		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, Watermarked: true},
 		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true},
+	}, sarathiServe()...)
+}
+
+// sarathiServe lists the schedulers of the sarathi-serve repository.
+func sarathiServe() []Preset {
+	var out []Preset
+	for _, s := range []struct {
+		name, policy, summary string
+		chunked               bool
+	}{
+		{"sarathi-serve@2026-01", Sarathi, "Sarathi-Serve: chunks beside decodes", true},
+		{"sarathi-serve-orca@2026-01", Orca, "its Orca: whole prompts beside decodes", false},
+		{"sarathi-serve-static@2026-01", Static, "its FasterTransformer: batch by batch", false},
+		{"sarathi-serve-vllm@2026-01", PrefillFirst, "its vLLM: whole prompts first", false},
+		{"sarathi-serve-simple@2026-01", SimpleChunking, "its simple chunking: chunks and decodes in turns", true},
+	} {
+		c := Config{Policy: s.policy, BlockSize: 16, EnableChunkedPrefill: s.chunked, SchedulingPolicy: FCFS}
+		if !c.ReservesModelLen() {
+			c.Watermark = 0.01
+		}
+		out = append(out, Preset{Name: s.name, Summary: s.summary, Config: c, GPUMemoryUtilization: 0.8})
 	}
+	return out
 }
 
 // FindPreset returns the preset called name. The error lists the names.
@@ -80,8 +102,16 @@ func (p Preset) ChunkedPrefill(maxModelLen int32) bool {
 // device d, for a model of maxModelLen tokens and with chunked prefill as
 // given. If givenSeqs is not 0, it is the max_num_seqs that the user set, which
 // bounds the tokens too. Source: vLLM's get_batch_defaults; for V0, v0.8.5's
-// SchedulerConfig.
+// SchedulerConfig; for sarathi-serve, sarathi/config/config.py, whose chunk_size
+// is max_num_batched_tokens here.
 func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int32) (maxNumBatchedTokens, maxNumSeqs int32) {
+	if p.Config.OfSarathiServe() {
+		tokens := int32(512)
+		if !chunked {
+			tokens = maxModelLen
+		}
+		return tokens, cmp.Or(givenSeqs, 128)
+	}
 	if p.Config.Policy == VLLMV0 {
 		tokens := int32(2048)
 		if !chunked {

@@ -64,7 +64,7 @@ func (p *pair) step(arrivals int) (moved bool) {
 	}
 	p.same()
 	if step.Empty() {
-		return len(step.Preempted)+len(step.Dropped) > 0
+		return len(step.Preempted)+len(step.Dropped) > 0 || step.Again
 	}
 	most := p.fast.Repeat()
 	if most < 1 {
@@ -123,14 +123,16 @@ func (p *pair) same() {
 func (p *pair) alone() {
 	s := scheduler.Seq{Rank: p.rank, Prompt: 1, Output: min(8, p.c.OutputLimit(1))}
 	usable := p.c.NumGPUBlocks - 1
-	if p.c.Policy == "vllm-v0" {
+	if p.c.Policy != "vllm-v1" {
 		usable -= 1 + int64(float64(p.c.NumGPUBlocks)*p.c.Watermark)
 	}
-	if usable*int64(p.c.BlockSize) < int64(s.Prompt+s.Output) || s.Output < 2 {
+	if !p.c.ReservesModelLen() && usable*int64(p.c.BlockSize) < int64(s.Prompt+s.Output) || s.Output < 2 {
 		return
 	}
 	p.fast.Add(scheduler.Handle(p.rank), s)
-	p.fast.Plan()
+	if p.fast.Plan().Again {
+		p.fast.Plan()
+	}
 	p.fast.Advance(1)
 	p.fast.Plan()
 	if got := p.fast.Repeat(); got != int64(s.Output)-1 {
@@ -144,6 +146,7 @@ func TestRepeat(t *testing.T) {
 	modes(t, func(t *testing.T, draw func(*rapid.T) scheduler.Config) {
 		rapid.Check(t, func(t *rapid.T) {
 			c := draw(t)
+			c.Regenerate = c.OfSarathiServe() && !c.ReservesModelLen() && rapid.Bool().Draw(t, "regenerate")
 			p := &pair{t: t, c: c, fast: newPolicy(t, c), slow: newPolicy(t, c)}
 			for range rapid.IntRange(1, 30).Draw(t, "turns") {
 				switch rapid.IntRange(0, 5).Draw(t, "turn") {

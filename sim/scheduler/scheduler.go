@@ -97,6 +97,8 @@ type Step struct {
 	// Held is why the head of the queue is not admitted. It is NotHeld if and
 	// only if nobody waits, and one step's for all that Repeat allows.
 	Held Held
+	// Again tells of an empty step that the next, at the same instant, may not be.
+	Again bool
 }
 
 // Empty tells that there is nothing to compute.
@@ -104,7 +106,7 @@ func (s *Step) Empty() bool { return s.Decodes == 0 && len(s.Shares) == 0 }
 
 // reset empties s and keeps its memory.
 func (s *Step) reset() {
-	s.Decodes, s.DecodeKV, s.Held = 0, 0, NotHeld
+	s.Decodes, s.DecodeKV, s.Held, s.Again = 0, 0, NotHeld, false
 	s.Shares, s.Preempted = s.Shares[:0], s.Preempted[:0]
 	s.Stalled, s.Unstalled, s.Dropped = s.Stalled[:0], s.Unstalled[:0], s.Dropped[:0]
 }
@@ -159,6 +161,12 @@ type Info struct {
 const (
 	VLLMV1 = "vllm-v1"
 	VLLMV0 = "vllm-v0"
+	// Those of the sarathi-serve repository.
+	Sarathi        = "sarathi"
+	Orca           = "orca"
+	Static         = "static"
+	PrefillFirst   = "prefill-first"
+	SimpleChunking = "simple-chunking"
 )
 
 // Policies is the whole list: a new policy is one file and one line here.
@@ -166,6 +174,11 @@ func Policies() []Info {
 	return []Info{
 		{VLLMV1, "vLLM's V1 engine: running first, prompts in chunks", newV1},
 		{VLLMV0, "vLLM's V0 engine: whole prompts first, decodes wait", newV0},
+		{Sarathi, "Sarathi-Serve: decodes first, prompts in chunks beside them", newSarathi},
+		{Orca, "Orca: whole prompts beside the decodes", newSarathi},
+		{Static, "static batching: a batch starts when the one before has ended", newSarathi},
+		{PrefillFirst, "the sarathi-serve repository's vLLM: whole prompts first", newSarathi},
+		{SimpleChunking, "chunks and decodes in turns, never in one step", newSarathi},
 	}
 }
 

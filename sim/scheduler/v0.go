@@ -166,14 +166,6 @@ func (p *v0) sort(l *list) {
 	p.relink(l, p.order)
 }
 
-// relink makes l the list of order.
-func (p *v0) relink(l *list, order []Handle) {
-	*l = emptyList()
-	for _, h := range order {
-		p.pushBack(l, h)
-	}
-}
-
 // decodePass gives every running sequence one token. Before each is served a
 // block must be free, needed or not.
 func (p *v0) decodePass() {
@@ -194,15 +186,6 @@ func (p *v0) decodePass() {
 		p.serveDecode(h)
 	}
 	p.regroup()
-}
-
-// serveDecode takes the block, if any, that the decoding sequence h needs.
-func (p *v0) serveDecode(h Handle) {
-	s := &p.seqs[h]
-	s.served = true
-	need := p.pool.Need(int64(s.known())) - int64(s.blocks)
-	p.pool.Take(need)
-	s.blocks += int32(need)
 }
 
 // reasonAppend is why an unfinished prompt that runs alone is dropped when it

@@ -1,0 +1,54 @@
+package stepwise
+
+import (
+	"pgregory.net/rapid"
+
+	"servesim/sim/scheduler"
+)
+
+// anyScheduler draws a policy with limits small enough to preempt.
+func anyScheduler(t *rapid.T) scheduler.Config {
+	presets := scheduler.Presets()
+	c := presets[rapid.IntRange(0, len(presets)-1).Draw(t, "preset")].Config
+	c.MaxNumBatchedTokens = rapid.Int32Range(1, 64).Draw(t, "max_num_batched_tokens")
+	c.MaxNumSeqs = rapid.Int32Range(1, 12).Draw(t, "max_num_seqs")
+	c.MaxModelLen = rapid.Int32Range(8, 120).Draw(t, "max_model_len")
+	c.BlockSize = rapid.SampledFrom([]int32{1, 2, 4, 5, 16}).Draw(t, "block_size")
+	c.NumGPUBlocks = rapid.Int64Range(2, 60).Draw(t, "num_gpu_blocks")
+	c.EnableChunkedPrefill = rapid.Bool().Draw(t, "chunked")
+	c.LongPrefillTokenThreshold = rapid.SampledFrom([]int32{0, 0, 1, 3, 8}).Draw(t, "threshold")
+	c.SchedulingPolicy = rapid.SampledFrom([]string{scheduler.FCFS, scheduler.FCFS, scheduler.Priority}).Draw(t, "scheduling_policy")
+	if c.Policy == scheduler.VLLMV0 {
+		if c.EnableChunkedPrefill {
+			c.SchedulingPolicy = scheduler.FCFS
+		}
+		c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "mpp")
+		c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "mlpp")
+	}
+	c.Watermark = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark")
+	c.ReserveFullISL = rapid.Bool().Draw(t, "reserve")
+	c.RefuseFullPrompt = rapid.Bool().Draw(t, "refuse full prompt")
+	if c.OfSarathiServe() {
+		anySarathi(t, &c)
+	}
+	if c.Policy == scheduler.VLLMV1 {
+		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
+		c.AsyncScheduling, c.WastesLastStep = rapid.Bool().Draw(t, "async"), false
+		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
+	}
+	return c
+}
+
+// anySarathi turns c into what a policy of sarathi-serve takes.
+func anySarathi(t *rapid.T, c *scheduler.Config) {
+	c.SchedulingPolicy, c.LongPrefillTokenThreshold = scheduler.FCFS, 0
+	c.EnableChunkedPrefill = c.Policy == scheduler.Sarathi || c.Policy == scheduler.SimpleChunking
+	if c.ReservesModelLen() {
+		c.NumGPUBlocks += 2 + int64(c.MaxModelLen)/int64(c.BlockSize)*5/4
+	} else {
+		c.Regenerate = rapid.Bool().Draw(t, "regenerate")
+	}
+	if c.Policy == scheduler.Sarathi && rapid.Bool().Draw(t, "chunk schedule") {
+		c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 30, Stages: rapid.Int32Range(1, 4).Draw(t, "stages")}
+	}
+}
