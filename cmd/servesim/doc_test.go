@@ -140,6 +140,17 @@ func withoutNumbers(line string) string {
 // documents are the files with command blocks, from the tests' folder.
 func documents() []string { return []string{readme, "../../docs/claim.md"} }
 
+// hardwarePage is docs/hardware.md, whose comparisons take half a minute.
+const hardwarePage = "../../docs/hardware.md"
+
+// TestHardwarePage holds the same as TestDocuments of hardwarePage.
+func TestHardwarePage(t *testing.T) {
+	if os.Getenv("SERVESIM_LARGE") == "" {
+		t.Skip("set SERVESIM_LARGE=1 to compare the tables of docs/hardware.md")
+	}
+	shows(t, hardwarePage)
+}
+
 // TestDocuments holds that every command in README and the pages prints what they show.
 // With -update it rewrites the blocks.
 func TestDocuments(t *testing.T) {
@@ -163,6 +174,9 @@ func shows(t *testing.T, path string) {
 	}
 	t.Chdir(filepath.Dir(readme))             // where its reader is
 	for _, b := range slices.Backward(list) { // so that lines above stay where they are
+		if testing.Short() && b.args[0] == "hardware" {
+			continue // a comparison is searches, and those take long under the race detector
+		}
 		got := trimBlank(strings.Split(ok(t, b.args...), "\n"))
 		switch now, ok := refreshed(b.want, got); {
 		case shown(b.want, got):
