@@ -11,7 +11,7 @@ import (
 )
 
 // outcomes is the number of outcomes of a request.
-const outcomes = int(observe.Unfinished) + 1
+const outcomes = int(observe.ReplicaFailed) + 1
 
 // Options say what a Summary computes.
 type Options struct {

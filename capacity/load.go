@@ -37,6 +37,9 @@ func newLoad(p *scenario.Plan) (*load, error) {
 	if h := p.Scenario.Run.Horizon; h != nil {
 		return nil, usagef("run.horizon: found %v; it would end the runs at some rates before others, and what is unfinished counts as failed; take the line out", *h)
 	}
+	if d := p.Drill(); !d.Empty() {
+		return nil, usagef("pool.failure, pool.rolling_restart: the highest rate is one of a steady state, which a drill is not; take them out, and run the answer with them afterwards (servesim run)")
+	}
 	traced := 0
 	for _, w := range p.Scenario.Workload.Parts() {
 		if w.Trace == scenario.StdinPath {

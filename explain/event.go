@@ -69,7 +69,7 @@ func divided(replica int32, pieces []blame.Piece, seen *witness) (list []blame.P
 // one that it waits for, so that the step's prompts are of interest.
 func inStep(c blame.Cause) bool {
 	switch c {
-	case blame.NetworkRequest, blame.NetworkResponse, blame.Idle, blame.Slots, blame.Blocks, blame.Preempted:
+	case blame.NetworkRequest, blame.NetworkResponse, blame.Idle, blame.Slots, blame.Blocks, blame.Preempted, blame.Failed, blame.NoReplica:
 		return false
 	}
 	return true

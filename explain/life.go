@@ -149,7 +149,7 @@ func Tell(ctx context.Context, src scenario.Source, c Choice, w Work) (*Lives, e
 			return nil
 		}
 		r := *l.Request
-		r.Made, r.Lost = slices.Clone(r.Made), slices.Clone(r.Lost)
+		r.Made, r.Lost, r.Attempts = slices.Clone(r.Made), slices.Clone(r.Lost), slices.Clone(r.Attempts)
 		lives[i] = Life{Request: r, ToFirst: l.ToFirst, AfterFirst: l.AfterFirst, Gap: l.Gap}
 		var costs []blame.Cost
 		pieces[i], costs = l.Tell()

@@ -37,6 +37,10 @@ func reason(c blame.Cause) string {
 		return "is left out of steps, for want of blocks or budget"
 	case blame.NetworkResponse:
 		return "the answer is on its way to the client"
+	case blame.Failed:
+		return "is on a replica that fails, which loses what it did"
+	case blame.NoReplica:
+		return "waits to be tried again, or for a replica that takes requests"
 	case blame.Idle:
 		return "nothing runs"
 	}

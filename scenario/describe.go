@@ -90,6 +90,7 @@ func (p *Plan) describe(l *facts) {
 	if n := p.Replicas(); n > 1 {
 		l.item("Pool", "%d replicas (%d GPUs), router %s; what follows is each one's", n, p.GPUs(), s.Pool.Router)
 	}
+	l.drillFacts(p.Drill())
 	l.item("Machine", "%d x %s, %s, weights %s, KV %s", *s.Hardware.TensorParallelSize, p.Machine.Profile.Name, p.Machine.Model.Name, p.Machine.Weights, p.Machine.KV)
 	l.item("Memory", "%s", p.memory())
 	for _, c := range p.Cautions() {

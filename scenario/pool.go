@@ -15,6 +15,17 @@ type PoolSection struct {
 	Replicas *int64 `toml:"replicas"`
 	// Router is the name of one of engine.Routers.
 	Router string `toml:"router"`
+	// Retry is one of engine.RetryRules, MaxRetries and RetryDelay how often at most,
+	// and how long after a failure, a request is tried again.
+	Retry      string        `toml:"retry"`
+	MaxRetries *int64        `toml:"max_retries"`
+	RetryDelay *sim.Duration `toml:"retry_delay"`
+	// WaitForReplica is how long a request waits while no replica takes any.
+	WaitForReplica *sim.Duration `toml:"wait_for_replica"`
+	// Rolling restarts the replicas one after the other.
+	Rolling *RollingSection `toml:"rolling_restart"`
+	// Failures are replicas that fail on purpose.
+	Failures []FailureSection `toml:"failure,tables"`
 }
 
 // settle gives the absent keys their defaults, and returns the faults of the others.
@@ -30,7 +41,7 @@ func (p *PoolSection) settle() []strict.Fault {
 	if _, ok := engine.FindRouter(p.Router); p.Router != "" && !ok {
 		faults = append(faults, strict.Fault{Key: "pool.router", Text: UnknownName("router", p.Router, routerNames())})
 	}
-	return faults
+	return append(faults, p.settleDrill()...)
 }
 
 // router returns the router of a run, nil if there is nothing to choose.

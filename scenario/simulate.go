@@ -99,7 +99,7 @@ func (p *Plan) ReadsStdin() bool {
 func (p *Plan) Engine(src workload.Source, sink observe.Sink) engine.Config {
 	s := p.Scenario
 	return engine.Config{
-		Replicas: int(p.Replicas()), Router: s.Pool.router(sim.Seed(*s.Seed)),
+		Replicas: int(p.Replicas()), Router: s.Pool.router(sim.Seed(*s.Seed)), Drill: p.Drill(),
 		Scheduler: p.Config, Cost: p.Cost, Source: src, Sink: sink, Seed: sim.Seed(*s.Seed),
 		RequestDelay: p.Request, ResponseDelay: p.Response,
 		Timeout: value(s.Client.Timeout), Horizon: value(s.Run.Horizon),

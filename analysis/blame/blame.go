@@ -128,6 +128,7 @@ func (b *Blame) Request(r *observe.Request) error {
 	}
 	c := *r
 	c.Made, c.Lost = append([]observe.Span(nil), r.Made...), append([]int64(nil), r.Lost...)
+	c.Attempts = append([]observe.Attempt(nil), r.Attempts...)
 	t.pending = append(t.pending, c)
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // Cause is what a part of a request's latency was spent on.
 type Cause uint8
 
-// The causes, in the order of a request's life.
+// The causes, in the order of a request's life, and then those of what goes wrong.
 const (
 	// NetworkRequest: from the client's call to the engine's queue.
 	NetworkRequest Cause = iota
@@ -49,6 +49,12 @@ const (
 	Redo
 	// NetworkResponse: from the last token to the client.
 	NetworkResponse
+	// Failed: on replicas that failed, from joining their queue to the failure,
+	// whatever they did for it.
+	Failed
+	// NoReplica: at the router, waiting to be tried again or for a replica that takes
+	// requests.
+	NoReplica
 	// Idle: nothing ran, as when the head of the queue can never be served.
 	Idle
 )
@@ -62,7 +68,7 @@ func causeNames() [Causes]string {
 		"network request", "step in flight", "step planned ahead", "slot", "KV blocks", "token budget",
 		"behind prompts", "policy's order", "own prefill", "prefill beside prompts", "decode",
 		"decode beside prompts", "stalled by prompts", "left out", "preempted", "computing again",
-		"network response", "idle",
+		"network response", "on a failed replica", "for a replica", "idle",
 	}
 }
 

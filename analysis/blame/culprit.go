@@ -124,7 +124,8 @@ func bounds(in int) (from, below int64) {
 func classOf(prompt int32) int { return bits.Len32(uint32(max(0, prompt))) }
 
 // settle charges what c, which leaves the timeline, cost others to its owner. A
-// chunk without one is of a request that had left before the step.
+// chunk without one is of a request that had left before the step, or whose replica
+// failed and which was tried again.
 func (b *book) settle(c *chunk) {
 	if c.owner == nobody {
 		length := c.start + c.tokens // or more

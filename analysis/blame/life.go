@@ -98,6 +98,7 @@ func (y *tally) run() {
 		return
 	}
 	y.charge(NetworkRequest, r.Arrival, r.Sent.Sub(r.Arrival))
+	joined := y.detour()
 	queued, scheduled := r.End, r.End
 	if r.Queued != observe.Never {
 		queued = r.Queued
@@ -105,8 +106,8 @@ func (y *tally) run() {
 	if r.Scheduled != observe.Never {
 		scheduled = r.Scheduled
 	}
-	if queued > r.Sent {
-		y.arrive(r.Sent, queued)
+	if queued > joined {
+		y.arrive(joined, queued)
 	}
 	if scheduled > queued {
 		y.queue(queued, scheduled)
@@ -121,6 +122,20 @@ func (y *tally) run() {
 	} else {
 		y.life.Gap = Parts{}
 	}
+}
+
+// detour charges the time until the request joined the queue of the replica that
+// had it last, and returns when that was.
+func (y *tally) detour() (joined sim.Time) {
+	at := y.r.Sent
+	for _, a := range y.r.Attempts {
+		y.charge(NoReplica, at, a.From.Sub(at))
+		y.charge(Failed, a.From, a.To.Sub(a.From))
+		at = a.To
+	}
+	joined = y.r.Joined()
+	y.charge(NoReplica, at, joined.Sub(at))
+	return joined
 }
 
 // arrive charges the time until the engine saw the request: the rest of the step

@@ -50,7 +50,7 @@ type entry struct {
 	chunk            int64 // number of its first chunk among those of the timeline
 	chunks           int32
 	decodes          int32
-	preempted        bool
+	preempted, cut   bool
 	wait             int8 // place in waitCauses
 	before           sums // of all entries ahead of it
 	// Differences, entry by entry, of the number of requests that were decoding,
@@ -234,7 +234,7 @@ func (t *timeline) push(r *observe.StepRun) {
 	e, d := &t.entries[n], r.Duration()
 	e.serial, e.steps, e.start, e.end = r.Serial, r.Steps, r.Start, r.Start.Add(d)
 	e.first, e.inc, e.base = r.First, r.Inc, r.Base
-	e.decodes, e.preempted = r.Decodes, r.Preempted > 0
+	e.decodes, e.preempted, e.cut = r.Decodes, r.Preempted > 0, r.Cut
 	e.decoding, e.queued = t.later.decoding, t.later.queued
 	e.wait = int8(waitOf(r.Held, len(r.Chunks) > 0))
 	e.before = t.sums

@@ -73,8 +73,8 @@ func (t *timeline) close(b *book) {
 // that is earlier.
 func (t *timeline) keep(bound sim.Time) sim.Time {
 	for i := range t.pending {
-		if s := t.pending[i].Sent; s != observe.Never {
-			bound = min(bound, s)
+		if joined := t.pending[i].Joined(); joined != observe.Never {
+			bound = min(bound, joined)
 		}
 	}
 	return bound

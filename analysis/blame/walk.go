@@ -177,13 +177,13 @@ func (w *walk) token() {
 }
 
 // pass charges a part of e, up to instant to, that made no token. The request
-// left within it if cut.
+// left within it if cut, or with its replica, which cut e short.
 func (w *walk) pass(e *entry, to sim.Time, cut bool) {
 	d := to.Sub(w.at)
 	switch {
 	case w.out:
 		w.charge(Preempted, w.at, d)
-	case w.decoding && cut && e.decodes > 0: // its token was on the way
+	case w.decoding && (cut || e.cut) && e.decodes > 0: // its token was on the way
 		w.beside(Decode, DecodeSlowed, e, w.at, to)
 	case w.decoding && e.chunks > 0:
 		w.blame(Stalled, w.at, d, e)

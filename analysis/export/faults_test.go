@@ -65,7 +65,7 @@ f.json:1: mean_ttft_ms: found 375 ms, want the mean of ttfts, 375000 ms; one of 
 	{"a key twice", altered("llmservingsim", `"input_toks": 20,`, `"input_toks": 20, "input_toks": 21,`), `f.json:1: input_toks: found the key twice, want once`},
 	{"one id for two", altered("llmservingsim", `bench-1`, `bench-0`), `f.json:2: found the id "bench-0" again, which line 1 has, want an id of its own for each request`},
 	{"records cut off", strings.TrimSuffix(recordsSample(false), "}\n"), `f.json:7: the line has no end: the file was cut short`},
-	{"records of another version", altered("servesim-records", `"schema":3`, `"schema":9`), `f.json:1: schema: found "9"; this version reads schemas 1 to 3`},
+	{"records of another version", altered("servesim-records", `"schema":4`, `"schema":9`), `f.json:1: schema: found "9"; this version reads schemas 1 to 4`},
 	{"a step that isn't there", altered("servesim-records", `"serial":1`, `"serial":2`), `f.json:3: replica 0, step at 500ms: 1 steps from number 2; number 1 is next`},
 	{"a call of a year", altered("sglang", `"duration": 3.5, "completed": 2, "mean_ttft_ms": 375.0, "input_lens": [10, 20, 30], "output_lens": [1, 4, 0], "ttfts": [0.25, 0.5, 0.0], "itls": [[], [0.1, 0.2, 0.3], []]`,
 		`"input_lens": [10, 20, 30], "output_lens": [1, 4, 0], "ttfts": [0.25, 0.5, 0.0], "itls": [[], [9e6, 9e6, 9e6], []]`), `f.json:1: input_lens[1]: found a call of 9223372.036854775807 s, want at most 26 days; times seem to be in smaller units than the tool writes`},

@@ -251,6 +251,8 @@ func details(c *transcript.Call) string {
 		kind = "RequestRejected"
 	case observe.Unfinished:
 		kind = "RequestUnfinished"
+	case observe.ReplicaFailed:
+		kind = "ServerDisconnectedError"
 	default:
 		kind, why = "InvalidInferenceResultError", "no text was received"
 	}

@@ -35,6 +35,8 @@ type requestRow struct {
 	Computed    int64  `parquet:"computed"`
 	Recomputed  int64  `parquet:"recomputed"`
 	MaxGap      int64  `parquet:"max_gap_ps"`
+	Detour      int64  `parquet:"detour_ps"`
+	Attempts    int32  `parquet:"lost_attempts"`
 }
 
 // requestRowOf returns the row of r.
@@ -45,7 +47,7 @@ func requestRowOf(r *observe.Request) requestRow {
 		Arrival: int64(r.Arrival), Sent: known(r.Sent), Queued: known(r.Queued), Scheduled: known(r.Scheduled),
 		First: known(r.First), Last: known(r.Last), End: int64(r.End), Response: int64(r.Response),
 		Prompt: r.Prompt, Wanted: r.Wanted, Output: r.Output, Cached: r.Cached, Preemptions: r.Preemptions,
-		Computed: r.Computed, Recomputed: r.Recomputed, MaxGap: int64(r.MaxGap),
+		Computed: r.Computed, Recomputed: r.Recomputed, MaxGap: int64(r.MaxGap), Detour: int64(r.Detour), Attempts: int32(len(r.Attempts)),
 	}
 }
 
@@ -107,6 +109,8 @@ func columns() []column {
 		{"computed", long(func(r *requestRow) int64 { return r.Computed })},
 		{"recomputed", long(func(r *requestRow) int64 { return r.Recomputed })},
 		{"max_gap_ps", long(func(r *requestRow) int64 { return r.MaxGap })},
+		{"detour_ps", long(func(r *requestRow) int64 { return r.Detour })},
+		{"lost_attempts", short(func(r *requestRow) int32 { return r.Attempts })},
 		{"ttft_ms", inMS(func(r *requestRow) int64 { return *r.First - r.Arrival })},
 		{"tpot_ms", func(r *requestRow) string {
 			if r.Output < 2 {

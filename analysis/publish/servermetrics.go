@@ -75,7 +75,7 @@ func (s *server) count(which, k int, n int64) { *at(&s.counts[which], k) += n }
 func (s *server) request(r *observe.Request, of func(sim int64) int) {
 	if r.First != observe.Never {
 		k := of(int64(r.First))
-		s.firstToken.add(k, int64(r.First.Sub(r.Sent)), 1)
+		s.firstToken.add(k, int64(r.First.Sub(r.Joined())), 1)
 		s.count(promptTokens, k, int64(r.Prompt))
 		s.count(generationTokens, k, 1)
 	}
@@ -90,8 +90,8 @@ func (s *server) request(r *observe.Request, of func(sim int64) int) {
 	}
 	// The scheduler ends a request by its number of tokens, asked for or possible.
 	s.count(finishedLength, k, 1)
-	s.e2e.add(k, int64(r.Last.Sub(r.Sent)), 1)
-	s.queue.add(k, int64(r.Scheduled.Sub(r.Sent)), 1)
+	s.e2e.add(k, int64(r.Last.Sub(r.Joined())), 1)
+	s.queue.add(k, int64(r.Scheduled.Sub(r.Joined())), 1)
 	s.inference.add(k, int64(r.Last.Sub(r.Scheduled)), 1)
 	s.prefill.add(k, int64(r.First.Sub(r.Scheduled)), 1)
 	s.decode.add(k, int64(r.Last.Sub(r.First)), 1)

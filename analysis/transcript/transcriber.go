@@ -18,6 +18,8 @@ import (
 // call's Response has it, for who wants the engine's instant. A call that did not
 // complete closes at Request.End, and its chunks may come later.
 //
+// Of a request that was tried again the call tells what came of its last attempt.
+//
 // It keeps the steps since the first of the oldest request that is under way.
 type Transcriber struct {
 	to       Sink
@@ -151,6 +153,14 @@ func (t *Transcriber) Request(r *observe.Request) error {
 		return err
 	}
 	delete(x.first, r.ID)
+	for _, a := range r.Attempts {
+		lost, err := t.at(a.Replica)
+		if err != nil {
+			return err
+		}
+		delete(lost.first, r.ID)
+		lost.forget()
+	}
 	if r.Outcome == observe.TimedOut || r.Outcome == observe.Cancelled {
 		x.gone = append(x.gone, gone{r.ID, r.End})
 	}
@@ -246,8 +256,8 @@ func (t *Transcriber) hand(r *observe.Request, tokens func(func(sim.Time)) error
 		c.Session = strconv.FormatInt(r.Session, 10)
 	}
 	s.begin(&t.how)
-	if t.how.Role == RoleAccepted && r.Sent != Never && r.Outcome != observe.Rejected {
-		s.chunks = append(s.chunks, Chunk{At: r.Sent.Add(r.Response), Kind: Role})
+	if joined := r.Joined(); t.how.Role == RoleAccepted && joined != Never && r.Outcome != observe.Rejected && (r.Detour == 0 || joined < r.End) {
+		s.chunks = append(s.chunks, Chunk{At: joined.Add(r.Response), Kind: Role})
 	}
 	if tokens == nil {
 		s.coarse(r)

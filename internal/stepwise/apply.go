@@ -8,10 +8,13 @@ import (
 	"servesim/sim/observe"
 )
 
-// apply ends the step under way: it gives its sequences what they computed, and
+// apply ends the step under way: it records it, gives its sequences what they computed, and
 // ends those that have all their tokens.
 func (r *replica) apply() error {
 	r.busy = false
+	if err := r.cfg.Sink.Step(&r.rec); err != nil {
+		return err
+	}
 	r.release()
 	var done []*request
 	for _, it := range r.plan.items {

@@ -78,7 +78,7 @@ func charge(c engine.Config, tell bool, run func(engine.Config) error) (*lives, 
 		if err != nil {
 			return fmt.Errorf("request %d: %w\n%+v\n%+v", x.Request.ID, err, *x.Request, *x)
 		}
-		l.list = append(l.list, lived{x.Request.ID, x.ToFirst, x.AfterFirst, x.Gap, costs, x.Request.Sent, x.Request.End, x.Request.Replica})
+		l.list = append(l.list, lived{x.Request.ID, x.ToFirst, x.AfterFirst, x.Gap, costs, x.Request.Joined(), x.Request.End, x.Request.Replica})
 		return nil
 	}})
 	c.Sink, c.Detail = observe.Tee{steps, b}, true

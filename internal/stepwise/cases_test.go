@@ -19,6 +19,10 @@ func cases(t *testing.T) map[string]func() engine.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
+	old, err := scheduler.FindPreset("vllm@0.8-v0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	priority := func(budget, threshold, blockSize int32, blocks int64, requests ...workload.Request) func() engine.Config {
 		c := preset.Config
 		c.MaxNumSeqs, c.MaxModelLen, c.SchedulingPolicy = 8, 64, scheduler.Priority
@@ -37,6 +41,18 @@ func cases(t *testing.T) map[string]func() engine.Config {
 			workload.Request{ID: 2, Arrival: ms, Prompt: 1, Output: 8, Priority: 3},
 			workload.Request{ID: 3, Arrival: 2 * ms, Prompt: 1, Output: 8},
 			workload.Request{ID: 4, Arrival: 2 * ms, Prompt: 1, Output: 8, Priority: 1}),
+		// Replica 0 makes a token every 10 ps. Request 1 leaves replica 1 at 20 ps, its
+		// user calls with a prompt that is too long, which replica 1 drops as it plans at
+		// 20 ps, and calls again: replica 0 has planned by then.
+		"a replica's choice sends a request to one that has chosen": func() engine.Config {
+			c := old.Config
+			c.MaxNumSeqs, c.MaxModelLen, c.MaxNumBatchedTokens, c.NumGPUBlocks = 8, 64, 16, 100
+			requests := []workload.Request{{Prompt: 1, Output: 50}, {ID: 1, Prompt: 1, Output: 2}, {ID: 2, Prompt: 1, Output: 50},
+				{ID: 3, Prompt: 20, Output: 2}, {ID: 4, Prompt: 1, Output: 2}}
+			router, _ := engine.FindRouter("round-robin")
+			return engine.Config{Scheduler: c, Replicas: 2, Router: router.New(1), Cost: pieces{base: 10},
+				Source: &loop{list: list{requests: requests}, users: 3}}
+		},
 		"gaps fall for longer than the engine keeps them": falling(preset.Config),
 	}
 }

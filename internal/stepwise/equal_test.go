@@ -2,10 +2,8 @@ package stepwise
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"testing"
 
@@ -89,103 +87,16 @@ func (c pieces) Decode(seqs, kv int64) gpu.Progression {
 	return p
 }
 
-// recorder keeps the records of a run, steps one by one.
-type recorder struct {
-	Requests []observe.Request
-	Steps    []oneStep
-	Peaks    map[place]int64 // blocks used, by the last step of each run
-}
-
-// place is a step by its replica and its start.
-type place struct {
-	replica int32
-	start   sim.Time
-}
-
-// oneStep is one step of an expanded StepRun.
-type oneStep struct {
-	Replica          int32
-	Serial           int64
-	Start            sim.Time
-	Duration, Base   sim.Duration
-	Decodes          int32
-	DecodeKV         int64
-	Chunks           []observe.Chunk
-	Gaps             map[sim.Duration]int32
-	Running, Waiting int32
-	Held             observe.Held
-	Oldest           sim.Time
-	Preempted        int32
-}
-
-func (r *recorder) Request(q *observe.Request) error {
-	c := *q
-	c.Made, c.Lost = append([]observe.Span(nil), q.Made...), append([]int64(nil), q.Lost...)
-	r.Requests = append(r.Requests, c)
-	return nil
-}
-
-func (r *recorder) Step(s *observe.StepRun) error {
-	if len(r.Steps) > 200_000 {
-		return errors.New("the run does not seem to end")
-	}
-	t, d := s.Start, s.First
-	for i := int64(0); i < s.Steps; i++ {
-		one := oneStep{Replica: s.Replica, Serial: s.Serial + i, Start: t, Duration: d, Base: s.Base, Held: s.Held, Oldest: s.Oldest, Decodes: s.Decodes, DecodeKV: s.DecodeKV + i*int64(s.Decodes),
-			Running: s.Running, Waiting: s.Waiting, Gaps: map[sim.Duration]int32{}}
-		if i > 0 {
-			one.Base = d
-		} else {
-			one.Preempted = s.Preempted
-			one.Chunks = append(one.Chunks, s.Chunks...)
-			// Their order has no meaning: a ghost stands elsewhere.
-			slices.SortFunc(one.Chunks, func(a, b observe.Chunk) int { return int(a.ID - b.ID) })
-		}
-		r.Steps = append(r.Steps, one)
-		if i == s.Steps-1 {
-			r.Peaks[place{s.Replica, t}] = s.BlocksUsed
-		}
-		t, d = t.Add(d), d+s.Inc
-	}
-	// Each run of gaps ends with the last step of the run, or is of its first.
-	first := len(r.Steps) - int(s.Steps)
-	for _, g := range s.Gaps {
-		at := first
-		if g.Steps > 1 {
-			at = len(r.Steps) - int(g.Steps)
-		} else if g.Steps == s.Steps-1 && first < len(r.Steps)-1 && g.First == s.First+s.Inc && g.Seqs == s.Decodes && covered(r.Steps[first]) == s.Decodes {
-			at = len(r.Steps) - 1
-		}
-		for i := int64(0); i < g.Steps; i++ {
-			r.Steps[at+int(i)].Gaps[g.First+g.Inc*sim.Duration(i)] += g.Seqs
-		}
-	}
-	return nil
-}
-
-// sort puts the steps of each replica together.
-func (r *recorder) sort() {
-	slices.SortStableFunc(r.Steps, func(a, b oneStep) int { return int(a.Replica - b.Replica) })
-}
-
-// covered returns the number of gaps recorded for s.
-func covered(s oneStep) (n int32) {
-	for _, c := range s.Gaps {
-		n += c
-	}
-	return n
-}
-
 // compare runs c through both engines and returns how their records differ.
 func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	fast, slow := &recorder{Peaks: map[place]int64{}}, &recorder{Peaks: map[place]int64{}}
 	c := newConfig()
-	c.Sink, c.Detail = fast, true
+	c.Sink, c.Detail, c.Drill.Told = fast, true, fast.change
 	if err := engine.Run(context.Background(), c); err != nil {
 		return fast, "fast: " + err.Error()
 	}
 	c = newConfig()
-	c.Sink = slow
+	c.Sink, c.Drill.Told = slow, slow.change
 	if err := Run(c); err != nil {
 		return fast, "slow: " + err.Error()
 	}
@@ -193,6 +104,9 @@ func compare(newConfig func() engine.Config) (fast *recorder, diff string) {
 	slow.sort()
 	if d := cmp.Diff(slow.Requests, fast.Requests); d != "" {
 		return fast, "requests (-slow +fast):\n" + d
+	}
+	if d := cmp.Diff(slow.Changes, fast.Changes); d != "" {
+		return fast, "changes (-slow +fast):\n" + d
 	}
 	if d := cmp.Diff(slow.Steps, fast.Steps); d != "" {
 		return fast, "steps (-slow +fast):\n" + d
@@ -258,6 +172,9 @@ func anyConfig(t *rapid.T) func() engine.Config {
 	if rapid.Bool().Draw(t, "several") {
 		c.Replicas = rapid.IntRange(2, 5).Draw(t, "replicas")
 	}
+	if rapid.IntRange(0, 2).Draw(t, "drills") > 0 {
+		c.Drill = anyDrill(t, max(1, c.Replicas))
+	}
 	router := rapid.SampledFrom(engine.Routers()).Draw(t, "router")
 	requests := anyRequests(t)
 	users := rapid.IntRange(0, 8).Draw(t, "users")
@@ -302,6 +219,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 		if r.Outcome == observe.Completed {
 			completedLaws(t, c, r)
 		}
+		attemptLaws(t, c.Drill, r)
 		if r.End < r.Arrival {
 			t.Fatalf("request %d ends at %v, before it arrives at %v", r.ID, r.End, r.Arrival)
 		}
@@ -317,7 +235,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 	}
 	serial := map[int32]int64{}
 	for i, s := range got.Steps {
-		if serial[s.Replica]++; s.Serial != serial[s.Replica]-1 || s.Base > s.Duration || (s.Held != observe.NotHeld) != (s.Waiting > 0) {
+		if serial[s.Replica]++; s.Serial != serial[s.Replica]-1 || s.Cut && len(s.Gaps) > 0 || s.Base > s.Duration || (s.Held != observe.NotHeld) != (s.Waiting > 0) {
 			t.Fatalf("step %d: %+v", i, s)
 		}
 		tokens := s.Decodes
@@ -335,7 +253,7 @@ func laws(t *rapid.T, c engine.Config, got *recorder) {
 
 // completedLaws checks what holds of a request that completed.
 func completedLaws(t *rapid.T, c engine.Config, r *observe.Request) {
-	instants := []sim.Time{r.Arrival, r.Sent, r.Queued, r.Scheduled, r.First, r.Last, r.End}
+	instants := []sim.Time{r.Arrival, r.Sent, r.Sent.Add(r.Detour), r.Queued, r.Scheduled, r.First, r.Last, r.End}
 	if !sort.SliceIsSorted(instants, func(i, j int) bool { return instants[i] < instants[j] }) {
 		t.Fatalf("request %d: instants out of order: %v", r.ID, instants)
 	}

@@ -13,16 +13,20 @@ type replica struct {
 	number int32
 	sched  policy
 	idle   bool
-	over   bool // the horizon leaves no room for its next step
-	busy   bool // plan is under way
-	plan   plan
-	ends   sim.Time
-	rank   int64
-	serial int64 // of the next step
-	lost   int
-	news   []event    // what the scheduler is to hear of, in order of time
-	seen   sim.Time   // instant up to which the next plan knows what happened
-	unseen []*request // asynchronous scheduling: what ended in the last step
+	over   bool            // the horizon leaves no room for its next step
+	rec    observe.StepRun // of the step under way
+
+	closed, draining, down bool
+	up                     sim.Time // of one that is down, when it comes back
+	busy                   bool     // plan is under way
+	plan                   plan
+	ends                   sim.Time
+	rank                   int64
+	serial                 int64 // of the next step
+	lost                   int
+	news                   []event    // what the scheduler is to hear of, in order of time
+	seen                   sim.Time   // instant up to which the next plan knows what happened
+	unseen                 []*request // asynchronous scheduling: what ended in the last step
 }
 
 // choose makes the next plan and begins its step.
@@ -48,7 +52,7 @@ func (r *replica) choose() error {
 
 // arrive queues q, or rejects it.
 func (r *replica) arrive(q *request, t sim.Time) error {
-	q.rec.Sent, q.rec.Replica = t, r.number
+	q.at, q.rec.Replica, q.rec.Detour = r, r.number, t.Sub(q.rec.Sent)
 	q.limit = min(int(q.rec.Wanted), int(r.cfg.Scheduler.OutputLimit(q.rec.Prompt)))
 	if q.limit < 1 {
 		return r.end(q, t, observe.Rejected, engine.ReasonModelLen)
@@ -58,7 +62,7 @@ func (r *replica) arrive(q *request, t sim.Time) error {
 	}
 	q.rank = r.rank
 	r.rank++
-	r.hear(event{at: t, r: q})
+	r.hear(event{at: t, kind: arrives, r: q})
 	return nil
 }
 
@@ -73,7 +77,7 @@ func (r *replica) hear(ev event) {
 // tell hands the scheduler the news up to the instant that its next plan knows.
 func (r *replica) tell() {
 	for len(r.news) > 0 && r.news[0].at <= r.seen {
-		if n := r.news[0]; n.deadline {
+		if n := r.news[0]; n.kind == deadline {
 			if !n.r.ended {
 				r.sched.remove(n.r)
 			}
@@ -117,8 +121,8 @@ func (r *replica) note(p plan) error {
 func (r *replica) oldest() sim.Time {
 	oldest := observe.Never
 	for _, q := range r.live {
-		if q.rec.Sent != observe.Never && q.rec.Replica == r.number && (oldest == observe.Never || q.rec.Sent < oldest) {
-			oldest = q.rec.Sent
+		if joined := q.rec.Joined(); q.at == r && (oldest == observe.Never || joined < oldest) {
+			oldest = joined
 		}
 	}
 	return oldest
@@ -177,5 +181,6 @@ func (r *replica) step(p plan, rec observe.StepRun) error {
 	if r.cfg.Scheduler.AsyncScheduling {
 		r.seen = r.now // the next step is planned as this one starts
 	}
-	return r.cfg.Sink.Step(&rec)
+	r.rec = rec
+	return nil
 }

@@ -27,16 +27,20 @@ type request struct {
 	last     sim.Time // instant of its latest token
 	gone     bool     // its record is out
 	ended    bool     // it has all its tokens, but the scheduler has yet to see it
+	at       *replica // that has it, nil if none
+	waits    sim.Time // until when it waits for a replica
 }
 
 // known is the number of tokens whose content is known.
 func (r *request) known() int { return int(r.rec.Prompt) + r.emitted }
 
-// event is a fact to come: r reaches the engine, or its client gives up.
+// event is a fact to come, of a request or of a replica.
 type event struct {
-	at       sim.Time
-	r        *request
-	deadline bool
+	at   sim.Time
+	kind kind
+	r    *request
+	e    *replica
+	down sim.Duration // of a failure
 }
 
 // run is one run under way.
@@ -44,8 +48,12 @@ type run struct {
 	cfg      engine.Config
 	reactive workload.Reactive
 	now      sim.Time
-	events   []event // in order of time, then of booking
+	pool     []event // of replicas, in order of time, then of booking
+	events   []event // of requests, likewise, which come after them at an instant
+	late     []event // and those that come after these
 	live     []*request
+	lobby    []*request // wait for a replica
+	rolling  *replica   // whose turn it is to be restarted
 	replicas []*replica
 }
 
@@ -58,6 +66,7 @@ func Run(c engine.Config) error {
 	for i := range max(1, c.Replicas) {
 		r.replicas = append(r.replicas, &replica{run: r, number: int32(i), sched: newPolicy(c.Scheduler)})
 	}
+	r.bookDrill()
 	r.reactive, _ = c.Source.(workload.Reactive)
 	for {
 		req, err := c.Source.Next()
@@ -89,29 +98,29 @@ func (r *run) book(w workload.Request) {
 	if t := r.cfg.Timeout; t > 0 && (patience == 0 || t <= patience) {
 		patience, q.rec.Outcome = t, observe.TimedOut
 	}
-	deadline := w.Arrival.Add(patience)
+	gone := w.Arrival.Add(patience)
 	q.patience = sim.MaxTime
 	if patience > 0 {
-		q.patience = deadline
+		q.patience = gone
 	}
-	if patience == 0 || sent < deadline {
-		r.insert(event{sent, q, false})
+	if patience == 0 || sent < gone {
+		r.events = insert(r.events, event{at: sent, kind: arrives, r: q})
 	}
 	if patience > 0 {
-		r.insert(event{deadline, q, true})
+		r.events = insert(r.events, event{at: gone, kind: deadline, r: q})
 	}
 	r.live = append(r.live, q)
 }
 
 // insert books ev behind all that are not later.
-func (r *run) insert(ev event) {
-	i, _ := slices.BinarySearchFunc(r.events, ev, func(a, b event) int {
+func insert(events []event, ev event) []event {
+	i, _ := slices.BinarySearchFunc(events, ev, func(a, b event) int {
 		if a.at <= b.at {
 			return -1
 		}
 		return 1
 	})
-	r.events = slices.Insert(r.events, i, ev)
+	return slices.Insert(events, i, ev)
 }
 
 // loop goes from instant to instant. At each, all that ends ends and all facts
@@ -130,7 +139,7 @@ func (r *run) loop() error {
 		}
 		chosen := false
 		for _, e := range r.replicas {
-			if !e.busy && !e.idle && !e.over {
+			if !e.busy && !e.idle && !e.over && !e.down {
 				if err := e.choose(); err != nil {
 					return err
 				}
@@ -149,8 +158,8 @@ func (r *run) loop() error {
 func (r *run) next() bool {
 	r.dropStale()
 	next := sim.MaxTime
-	if len(r.events) > 0 {
-		next = r.events[0].at
+	if list := r.first(); list != nil {
+		next = (*list)[0].at
 	}
 	for _, e := range r.replicas {
 		if e.busy {
@@ -164,48 +173,84 @@ func (r *run) next() bool {
 	return true
 }
 
-// dropStale forgets deadlines of requests that have left.
+// lists returns the lists of events in their order at one instant.
+func (r *run) lists() []*[]event { return []*[]event{&r.pool, &r.events, &r.late} }
+
+// dropStale forgets events that nothing comes of.
 func (r *run) dropStale() {
-	for len(r.events) > 0 && r.events[0].r.gone {
-		r.events = r.events[1:]
+	for _, list := range r.lists() {
+		for len(*list) > 0 && r.obsolete((*list)[0]) {
+			*list = (*list)[1:]
+		}
 	}
+}
+
+// first returns the list that holds the next event, nil if there is none.
+func (r *run) first() (first *[]event) {
+	for _, list := range r.lists() {
+		if len(*list) > 0 && (first == nil || (*list)[0].at < (*first)[0].at) {
+			first = list
+		}
+	}
+	return first
 }
 
 // deliver makes every fact up to instant until true.
 func (r *run) deliver(until sim.Time) error {
-	for r.dropStale(); len(r.events) > 0 && r.events[0].at <= until; r.dropStale() {
-		ev := r.events[0]
-		r.events = r.events[1:]
-		var err error
-		if !ev.deadline {
-			err = r.route(ev.r).arrive(ev.r, ev.at)
-		} else {
-			if ev.r.rec.Sent != observe.Never {
-				r.replicas[ev.r.rec.Replica].hear(ev)
+	for {
+		r.dropStale()
+		list := r.first()
+		if list != &r.pool || (*list)[0].at > until {
+			if err := r.drained(); err != nil {
+				return err
 			}
-			err = r.end(ev.r, ev.at, ev.r.rec.Outcome, "")
+			r.dropStale()
+			list = r.first()
 		}
-		if err != nil {
+		if list == nil || (*list)[0].at > until {
+			return nil
+		}
+		ev := (*list)[0]
+		*list = (*list)[1:]
+		if err := r.come(ev); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// route returns the replica that q goes to.
-func (r *run) route(q *request) *replica {
-	if len(r.replicas) == 1 {
-		return r.replicas[0]
+// come makes ev true.
+func (r *run) come(ev event) error {
+	q := ev.r
+	switch ev.kind {
+	case arrives:
+		q.rec.Sent = ev.at
+		return r.send(q)
+	case retried:
+		return r.send(q)
+	case expired:
+		return r.end(q, ev.at, observe.Rejected, engine.ReasonNoReplica)
+	case deadline:
+		if q.at != nil {
+			q.at.hear(ev)
+		}
+		return r.end(q, ev.at, q.rec.Outcome, "")
 	}
+	return r.happen(ev)
+}
+
+// route returns the replica that q goes to, nil if none takes requests.
+func (r *run) route(q *request) *replica {
 	var loads []engine.Load
 	for _, e := range r.replicas {
-		load := engine.Load{Replica: e.number}
-		for _, other := range r.live {
-			if other.rec.Sent != observe.Never && other.rec.Replica == e.number {
-				load.Outstanding++
-			}
+		if !e.closed {
+			loads = append(loads, engine.Load{Replica: e.number, Outstanding: int32(r.load(e))})
 		}
-		loads = append(loads, load)
+	}
+	switch {
+	case len(loads) == 0:
+		return nil
+	case len(r.replicas) == 1:
+		return r.replicas[0]
 	}
 	return r.replicas[loads[r.cfg.Router.Route(q.rec.ID, loads)].Replica]
 }
@@ -213,6 +258,9 @@ func (r *run) route(q *request) *replica {
 // end writes the record of q.
 func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) error {
 	q.gone = true
+	if q.at == nil && q.rec.Sent != observe.Never {
+		q.rec.Detour = t.Sub(q.rec.Sent)
+	}
 	q.rec.End, q.rec.Outcome, q.rec.Reason, q.rec.Output = t, o, reason, int32(q.emitted)
 	if q.emitted > 0 {
 		q.rec.Last = q.last
@@ -226,7 +274,7 @@ func (r *run) end(q *request, t sim.Time, o observe.Outcome, reason string) erro
 		return nil
 	}
 	switch {
-	case o == observe.Completed || o == observe.Rejected:
+	case o == observe.Completed || o == observe.Rejected || o == observe.ReplicaFailed:
 		t = t.Add(q.rec.Response)
 	case q.patience != sim.MaxTime:
 		t = max(t, q.patience)
@@ -243,7 +291,7 @@ func (r *run) finish() error {
 	if r.cfg.Horizon > 0 {
 		end = sim.Time(r.cfg.Horizon)
 		later := func(e *replica) bool { return e.over }
-		if len(r.events) > 0 || slices.ContainsFunc(r.replicas, later) {
+		if r.first() != nil || slices.ContainsFunc(r.replicas, later) {
 			reason = engine.ReasonHorizon
 		}
 	}

@@ -52,7 +52,7 @@ func (e *engine) oldest() sim.Time {
 	a := &e.ages
 	for ; a.head < len(a.queue); a.head++ {
 		if q := a.queue[a.head]; e.present(q) {
-			return e.live[q.h].rec.Sent
+			return e.live[q.h].routed
 		}
 	}
 	a.queue, a.head = a.queue[:0], 0

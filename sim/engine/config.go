@@ -21,6 +21,8 @@ type Config struct {
 	Router Router
 	// Cost says how long a step of a replica takes.
 	Cost gpu.Cost
+	// Drill is what goes wrong on purpose.
+	Drill Drill
 	// Source yields the requests.
 	Source workload.Source
 	// Sink takes the records.
@@ -55,6 +57,9 @@ func (c *Config) Check() error {
 	if c.Replicas > 1 && c.Router == nil {
 		faults = append(faults, fmt.Errorf("router: %d replicas need one", c.Replicas))
 	}
+	if err := c.Drill.Check(c.replicas()); err != nil {
+		faults = append(faults, err)
+	}
 	if c.Timeout < 0 {
 		faults = append(faults, fmt.Errorf("timeout: found %v; it must be 0 (never) or more", c.Timeout))
 	}
@@ -73,10 +78,15 @@ const MaxReplicas = 4096
 // replicas returns the number of replicas.
 func (c *Config) replicas() int { return max(c.Replicas, 1) }
 
-// The reasons of requests that are rejected or left unfinished, beside those
+// The reasons of requests that are rejected, lost or left unfinished, beside those
 // that a policy gives.
 const (
 	ReasonModelLen = "prompt leaves no room for output within max_model_len"
 	ReasonHorizon  = "the run's horizon came first"
 	ReasonBlocked  = "blocked for ever behind a request that cannot be served"
+	// Of requests that a Drill hit.
+	ReasonNoReplica = "no replica took requests"
+	ReasonLost      = "its replica failed"
+	ReasonStarted   = "its replica failed when the answer had begun to stream"
+	ReasonRetries   = "its replica failed, and it had been tried again as often as allowed"
 )

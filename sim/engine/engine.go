@@ -31,9 +31,21 @@ type pool struct {
 	facing   int              // facts of that instant
 	engines  []engine
 	loads    []Load // of the engines, in order
+	drill    sim.Calendar[happening]
+	waiting  []aged // at the router; some may have left
+	takers   []Load // scratch
+	chose    turn
+	roll     int32 // the replica whose turn it is to be restarted, or -1
 
 	requestDraws, responseDraws sim.Family
 	draw                        rand.PCG
+}
+
+// turn is how far the choices of an instant have come: the highest number of an
+// engine that has chosen. All below it have had their turn.
+type turn struct {
+	at   sim.Time
+	last int32
 }
 
 // engine is one replica at work.
@@ -53,6 +65,10 @@ type engine struct {
 	run     observe.StepRun
 	serial  int64 // of the next step
 	lost    int32 // preemptions since the last step
+
+	closed   bool     // it gets no more requests
+	draining bool     // it is to go down when it has none left
+	back     sim.Time // of one that is down, when it comes back; observe.Never if it doesn't
 }
 
 // state says what an engine does next.
@@ -63,6 +79,7 @@ const (
 	busy                 // its stretch ends
 	idle                 // nothing, until somebody arrives
 	stopped              // nothing: no step ends before the horizon
+	down                 // nothing: it has failed
 )
 
 // Run replays the source of c through its policy and cost model and hands the
@@ -84,6 +101,7 @@ func Run(ctx context.Context, c Config) error {
 		p.engines[i] = engine{pool: p, number: int32(i), policy: policy}
 		p.loads[i].Replica = int32(i)
 	}
+	p.bookDrill()
 	if err := p.loop(); err != nil {
 		return fmt.Errorf("at %v: %w", p.now, err)
 	}
@@ -145,6 +163,10 @@ func (p *pool) loop() error {
 			p.now = max(p.now, t)
 			err = p.hear(t)
 		case chooses != nil:
+			if p.chose.at != p.now {
+				p.chose = turn{p.now, chooses.number}
+			}
+			p.chose.last = max(p.chose.last, chooses.number)
 			err = chooses.choose()
 		default:
 			return p.finish(ok)

@@ -69,9 +69,13 @@ func (e *engine) interrupt(t sim.Time) error {
 
 // until returns how many of the steps under way run before a plan that knows of
 // the fact at t can differ. With asynchronous scheduling that is the plan after
-// the one that t interrupts; but no more than the last step may hold a deadline.
+// the one that t interrupts; but no more than the last step may hold a deadline. A
+// step that begins at t is under way if the engine has had its turn to choose then.
 func (e *engine) until(t sim.Time) int64 {
 	s := &e.stretch
+	if e.chose.at == t && e.chose.last > e.number {
+		return stepsUntil(s.durations, t.Sub(s.from)+1, s.k)
+	}
 	k := stepsUntil(s.durations, t.Sub(s.from), s.k)
 	if e.cfg.Scheduler.AsyncScheduling && !e.hasty && t > s.from {
 		k = min(k+1, s.k)
@@ -194,10 +198,7 @@ func (e *engine) gap(d sim.Duration) {
 
 // chunk takes in a prompt chunk that the step which ends at end computed.
 func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
-	l := &e.live[s.Seq]
-	e.run.Chunks = append(e.run.Chunks, observe.Chunk{
-		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: s.Start < l.reached, Ghost: s.Ghost,
-	})
+	l := e.recordChunk(s)
 	if l.place == departed {
 		if e.group.members == 0 {
 			e.group.last = end
@@ -214,6 +215,15 @@ func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	if l.emitted < l.limit {
 		e.joinGroup(s.Seq, l)
 	}
+}
+
+// recordChunk records the chunk s, and returns its request.
+func (e *engine) recordChunk(s *scheduler.Share) *live {
+	l := &e.live[s.Seq]
+	e.run.Chunks = append(e.run.Chunks, observe.Chunk{
+		ID: l.rec.ID, Start: s.Start, Tokens: s.Tokens, Resumed: s.Start < l.reached, Ghost: s.Ghost,
+	})
+	return l
 }
 
 // complete ends the requests that got their last token at end, in order of ID.

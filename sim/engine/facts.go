@@ -13,10 +13,21 @@ import (
 
 // fact is something that becomes true at an instant, whatever the engine does.
 type fact struct {
-	id       int64 // of the request, since handles are used again
-	h        scheduler.Handle
-	deadline bool // the client gives up; otherwise the request arrives
+	id   int64 // of the request, since handles are used again
+	h    scheduler.Handle
+	kind factKind
 }
+
+// factKind says what becomes true of a request. What is tried again, or waits in
+// vain, comes after all else at its instant, as a sim.Choice.
+type factKind uint8
+
+const (
+	reaches    factKind = iota // it reaches the pool
+	givesUp                    // its client does
+	triesAgain                 // it reaches the router again
+	expires                    // it has waited for a replica long enough
+)
 
 // pullHead takes the next request from the source.
 func (p *pool) pullHead() error {
@@ -58,9 +69,9 @@ func (p *pool) book(r *workload.Request) error {
 	}
 	h := p.alloc()
 	l := &p.live[h]
-	*l = live{place: outside, patience: observe.Never, rec: observe.Request{
-		Lost: l.rec.Lost[:0],
-		ID:   r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
+	*l = live{place: outside, patience: observe.Never, routed: observe.Never, rec: observe.Request{
+		Lost: l.rec.Lost[:0], Attempts: l.rec.Attempts[:0],
+		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
 		Arrival: r.Arrival, Sent: observe.Never, Queued: observe.Never, Scheduled: observe.Never,
 		First: observe.Never, Last: observe.Never, End: observe.Never,
 		Prompt: r.Prompt, Wanted: r.Output,
@@ -83,11 +94,11 @@ func (p *pool) book(r *workload.Request) error {
 	}
 	sent, deadline := r.Arrival.Add(request), r.Arrival.Add(patience)
 	if patience == 0 || sent < deadline {
-		p.facts.Book(sent, sim.Fact, fact{r.ID, h, false})
+		p.facts.Book(sent, sim.Fact, fact{r.ID, h, reaches})
 	}
 	if patience > 0 {
 		l.patience, p.hasty = deadline, true
-		p.facts.Book(deadline, sim.Fact, fact{r.ID, h, true})
+		p.facts.Book(deadline, sim.Fact, fact{r.ID, h, givesUp})
 	}
 	// Until the request ends, Outcome holds what its deadline would make of it.
 	l.rec.Outcome = observe.Cancelled
@@ -97,10 +108,11 @@ func (p *pool) book(r *workload.Request) error {
 	return nil
 }
 
-// stale tells that f is the deadline of a request that has left.
-func (p *pool) stale(f fact) bool {
+// stale tells that f, which is booked for t, is of a request that has left, or that
+// waits no more.
+func (p *pool) stale(f fact, t sim.Time) bool {
 	l := &p.live[f.h]
-	return l.place.over() || l.rec.ID != f.id
+	return l.place.over() || l.rec.ID != f.id || f.kind == expires && (l.place != waiting || l.expires != t)
 }
 
 // nextFact returns the instant of the next fact; ok is false if none will come.
@@ -110,10 +122,19 @@ func (p *pool) nextFact() (t sim.Time, ok bool, err error) {
 			return 0, false, err
 		}
 		t, ok = p.facts.Next()
-		if !ok || !p.stale(p.facts.Peek()) {
+		if ok && p.stale(p.facts.Peek(), t) {
+			p.facts.Discard()
+			continue
+		}
+		at, drills := p.drill.Next()
+		switch {
+		case drills && p.over(p.drill.Peek(), at):
+			p.drill.Discard()
+		case drills && (!ok || at <= t):
+			return at, true, nil
+		default:
 			return t, ok, nil
 		}
-		p.facts.Discard()
 	}
 }
 
@@ -122,12 +143,20 @@ func (p *pool) hear(t sim.Time) error {
 	if err := p.standing(t); err != nil {
 		return err
 	}
+	if at, ok := p.drill.Next(); ok && at <= t {
+		return p.happen(p.drill.Pop(), t)
+	}
 	f := p.facts.Pop()
 	l := &p.live[f.h]
 	switch {
-	case !f.deadline:
-		return p.route(l).arrive(f.h, t)
-	case l.place == outside:
+	case f.kind == reaches:
+		l.rec.Sent = t
+		return p.dispatch(f.h, t)
+	case f.kind == triesAgain:
+		return p.dispatch(f.h, t)
+	case f.kind == expires:
+		return p.reject(f.h, t, ReasonNoReplica)
+	case l.place == outside || l.place == waiting:
 		if err := p.emit(f.h, t); err != nil {
 			return err
 		}
@@ -137,16 +166,53 @@ func (p *pool) hear(t sim.Time) error {
 	return p.engines[l.rec.Replica].giveUp(f.h, t)
 }
 
-// route sends the request l, which reaches the pool, to a replica.
-func (p *pool) route(l *live) *engine {
-	i := 0
-	if len(p.engines) > 1 {
-		i = p.cfg.Router.Route(l.rec.ID, p.loads)
+// dispatch sends the request h, which is at the router at t, to a replica, or lets
+// it wait or rejects it if none takes requests.
+func (p *pool) dispatch(h scheduler.Handle, t sim.Time) error {
+	l := &p.live[h]
+	e := p.route(l)
+	if e != nil {
+		return e.arrive(h, t)
 	}
-	load := &p.loads[i]
-	load.Outstanding++
-	l.rec.Replica = load.Replica
-	return &p.engines[load.Replica]
+	wait := p.cfg.Drill.Wait
+	if wait == 0 {
+		return p.reject(h, t, ReasonNoReplica)
+	}
+	var err error
+	if l.expires, err = later(t, wait); err != nil {
+		return err
+	}
+	l.place = waiting
+	for len(p.waiting) > 0 && !p.waits(p.waiting[0]) { // they leave in about this order
+		p.waiting = p.waiting[1:]
+	}
+	p.waiting = append(p.waiting, aged{h, l.rec.ID})
+	p.facts.Book(l.expires, sim.Choice, fact{l.rec.ID, h, expires})
+	return nil
+}
+
+// route chooses the replica of the request l, nil if none takes requests.
+func (p *pool) route(l *live) *engine {
+	loads := p.loads
+	if !p.cfg.Drill.Empty() {
+		p.takers = p.takers[:0]
+		for i := range p.loads {
+			if !p.engines[i].closed {
+				p.takers = append(p.takers, p.loads[i])
+			}
+		}
+		loads = p.takers
+	}
+	i := 0
+	switch {
+	case len(loads) == 0:
+		return nil
+	case len(p.engines) > 1:
+		i = p.cfg.Router.Route(l.rec.ID, loads)
+	}
+	l.rec.Replica = loads[i].Replica
+	p.loads[l.rec.Replica].Outstanding++
+	return &p.engines[l.rec.Replica]
 }
 
 // standing counts the facts of instant t, and reports those that would never
@@ -165,7 +231,7 @@ func (p *pool) standing(t sim.Time) error {
 // rejects it.
 func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 	l := &e.live[h]
-	l.rec.Sent = t
+	l.routed, l.rec.Detour = t, t.Sub(l.rec.Sent)
 	l.place = engaged
 	l.limit = min(l.rec.Wanted, e.cfg.Scheduler.OutputLimit(l.rec.Prompt))
 	if l.limit < 1 {
@@ -250,8 +316,11 @@ func (p *pool) emit(h scheduler.Handle, t sim.Time) error {
 	l := &p.live[h]
 	l.rec.End = t
 	l.rec.Output = l.emitted
-	if l.rec.Sent != observe.Never {
-		p.loads[l.rec.Replica].Outstanding--
+	switch {
+	case l.routed != observe.Never:
+		p.leave(l, t)
+	case l.rec.Sent != observe.Never:
+		l.rec.Detour = t.Sub(l.rec.Sent)
 	}
 	if l.emitted > 0 {
 		l.rec.Last = l.last
@@ -263,10 +332,11 @@ func (p *pool) emit(h scheduler.Handle, t sim.Time) error {
 		return nil
 	}
 	seen := t
-	if l.rec.Outcome == observe.Completed || l.rec.Outcome == observe.Rejected {
+	switch l.rec.Outcome {
+	case observe.Completed, observe.Rejected, observe.ReplicaFailed:
 		seen = t.Add(l.rec.Response)
-	} else if l.patience > t {
-		seen = l.patience // the answer was on its way when the client gave up
+	default:
+		seen = max(t, l.patience) // the answer was on its way when the client gave up
 	}
 	r, ok := p.reactive.Done(l.rec.ID, seen)
 	if !ok {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"io"
+	"slices"
 	"testing"
 
 	"servesim/sim"
@@ -53,7 +54,9 @@ type kept struct {
 }
 
 func (k *kept) Request(r *observe.Request) error {
-	k.requests = append(k.requests, *r)
+	one := *r
+	one.Attempts = slices.Clone(r.Attempts)
+	k.requests = append(k.requests, one)
 	return nil
 }
 

@@ -11,12 +11,13 @@ type place uint8
 
 const (
 	free     place = iota // the handle is unused
-	outside               // on its way to the engine
+	outside               // on its way to the pool
 	engaged               // queued, or computing its prompt
 	grouped               // decoding in step with the group
 	stalled               // decoding, but the last step left it out
 	departed              // its record is out, but the policy has not heard of it
 	finished              // its record is out, and the policy will forget it by itself
+	waiting               // at the router, while no replica takes requests
 )
 
 // live is the state of a request between its arrival and its record. Of a
@@ -34,6 +35,8 @@ type live struct {
 	last     sim.Time     // instant of its latest token; of a grouped one, only if odd
 	odd      bool         // grouped, but its latest token is not the group's latest
 	place    place
+	routed   sim.Time // when its replica got it; observe.Never if it is on none
+	expires  sim.Time // of a waiting one, when it is rejected
 }
 
 // group is the engine's view of the decoding sequences that run in step.

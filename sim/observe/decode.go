@@ -13,16 +13,17 @@ var (
 		"type", "id", "name", "line", "class", "session", "priority", "replica", "outcome", "reason",
 		"arrival_ps", "sent_ps", "scheduled_ps", "first_ps", "last_ps", "end_ps", "response_ps",
 		"prompt", "wanted", "output", "cached", "preemptions", "computed", "recomputed", "max_gap_ps",
-		"queued_ps", "made", "lost",
+		"queued_ps", "made", "lost", "detour_ps", "attempts",
 	}
 	stepKeys = [...]string{
 		"type", "replica", "start_ps", "steps", "first_ps", "inc_ps", "decodes", "decode_kv",
 		"chunks", "gaps", "running", "waiting", "preempted", "blocks_used",
-		"serial", "base_ps", "held", "oldest_ps",
+		"serial", "base_ps", "held", "oldest_ps", "cut",
 	}
 	chunkKeys = [...]string{"id", "start", "tokens", "resumed", "ghost"}
 	gapsKeys  = [...]string{"seqs", "steps", "first_ps", "inc_ps"}
 	spanKeys  = [...]string{"step", "steps"}
+	tryKeys   = [...]string{"replica", "from_ps", "to_ps", "output", "computed"}
 	flowKeys  = [...]string{"stream_interval", "coalesce_ps", "role_chunk", "finish_chunk", "usage_chunk", "done_delay_ps"}
 	endKeys   = [...]string{"type", "requests", "steps"}
 )
@@ -34,13 +35,23 @@ const (
 	chunkKeys1   = 4
 )
 
+// The numbers of keys that requests and steps have in files of schemas 2 and 3.
+const (
+	requestKeys3 = 28
+	stepKeys3    = 18
+)
+
 // headerKeys2 is the number of keys of headers of schema 2 and before.
 const headerKeys2 = 9
 
-// keys returns those of all that files of schema 1 have, the first n, or all.
-func (d *Reader) keys(all []string, n int) []string {
-	if d.header.Schema == 1 {
-		return all[:n]
+// keys returns those of all that the file has: the first of them in files of schema
+// 1, more in those of schemas 2 and 3.
+func (d *Reader) keys(all []string, in1, in3 int) []string {
+	switch {
+	case d.header.Schema == 1:
+		return all[:in1]
+	case d.header.Schema < 4:
+		return all[:in3]
 	}
 	return all
 }
@@ -155,8 +166,8 @@ func (s *scanner) unsigned() uint64 {
 // readRequest reads a request into d.request.
 func (d *Reader) readRequest(s *scanner) {
 	r := &d.request
-	r.Queued, r.Made, r.Lost = Never, r.Made[:0], r.Lost[:0]
-	s.object(d.keys(requestKeys[:], requestKeys1), func(k int) {
+	r.Queued, r.Made, r.Lost, r.Detour, r.Attempts = Never, r.Made[:0], r.Lost[:0], 0, r.Attempts[:0]
+	s.object(d.keys(requestKeys[:], requestKeys1, requestKeys3), func(k int) {
 		switch k {
 		case 0:
 			s.text("request")
@@ -223,6 +234,10 @@ func (r *Request) readNumber(s *scanner, key int) {
 		s.array(func() { r.Made = append(r.Made, s.steps()) })
 	case 27:
 		s.array(func() { r.Lost = append(r.Lost, s.integer(0, math.MaxInt64)) })
+	case 28:
+		r.Detour = s.span(0)
+	case 29:
+		s.array(func() { r.Attempts = append(r.Attempts, s.attempt()) })
 	}
 }
 
@@ -253,8 +268,8 @@ func (s *scanner) held() Held {
 // readStep reads a run of steps into d.step.
 func (d *Reader) readStep(s *scanner) {
 	r := &d.step
-	r.Chunks, r.Gaps, r.Oldest = r.Chunks[:0], r.Gaps[:0], Never
-	s.object(d.keys(stepKeys[:], stepKeys1), func(k int) {
+	r.Chunks, r.Gaps, r.Oldest, r.Cut = r.Chunks[:0], r.Gaps[:0], Never, false
+	s.object(d.keys(stepKeys[:], stepKeys1, stepKeys3), func(k int) {
 		switch k {
 		case 0:
 			s.text("step")
@@ -273,7 +288,7 @@ func (d *Reader) readStep(s *scanner) {
 		case 7:
 			r.DecodeKV = s.integer(0, math.MaxInt64)
 		case 8:
-			s.array(func() { r.Chunks = append(r.Chunks, s.chunk(d.keys(chunkKeys[:], chunkKeys1))) })
+			s.array(func() { r.Chunks = append(r.Chunks, s.chunk(d.keys(chunkKeys[:], chunkKeys1, len(chunkKeys)))) })
 		case 9:
 			s.array(func() { r.Gaps = append(r.Gaps, s.gaps()) })
 		case 10:
@@ -292,6 +307,8 @@ func (d *Reader) readStep(s *scanner) {
 			r.Held = s.held()
 		case 17:
 			r.Oldest = s.instant()
+		case 18:
+			r.Cut = s.boolean()
 		}
 	})
 }
@@ -325,6 +342,25 @@ func (s *scanner) steps() (p Span) {
 		}
 	})
 	return p
+}
+
+// attempt reads one attempt that was lost.
+func (s *scanner) attempt() (a Attempt) {
+	s.object(tryKeys[:], func(k int) {
+		switch k {
+		case 0:
+			a.Replica = s.int32(0)
+		case 1:
+			a.From = s.instant()
+		case 2:
+			a.To = s.instant()
+		case 3:
+			a.Output = s.int32(0)
+		case 4:
+			a.Computed = s.integer(0, math.MaxInt64)
+		}
+	})
+	return a
 }
 
 // gaps reads one run of gaps.

@@ -117,6 +117,22 @@ func (e *encoder) spans(spans []Span) {
 	e.buf = append(e.buf, ']')
 }
 
+// attempts appends the attempts that were lost.
+func (e *encoder) attempts(attempts []Attempt) {
+	e.key("attempts")
+	e.buf = append(e.buf, '[')
+	for i, a := range attempts {
+		e.element(i)
+		e.integer("replica", int64(a.Replica))
+		e.integer("from_ps", int64(a.From))
+		e.integer("to_ps", int64(a.To))
+		e.integer("output", int64(a.Output))
+		e.integer("computed", a.Computed)
+		e.buf = append(e.buf, '}')
+	}
+	e.buf = append(e.buf, ']')
+}
+
 // lost appends the serials of steps that preempted.
 func (e *encoder) lost(serials []int64) {
 	e.key("lost")

@@ -3,10 +3,10 @@ package observe
 import "servesim/sim"
 
 // Schema is the version of the record files that this package writes. It reads
-// earlier ones too, which lack what came later. Version 2 has no Header.Streaming,
-// which is then nil. In version 1 Request.Queued is Never, Made, Lost,
+// earlier ones too, which lack what came later. Version 3 has no Request.Detour and
+// Attempts and no StepRun.Cut, and 2 no Header.Streaming besides, which is then nil. In version 1 Request.Queued is Never, Made, Lost,
 // StepRun.Serial, Base, Held, Oldest and Chunk.Ghost are empty besides.
-const Schema = 3
+const Schema = 4
 
 // Kind is the "kind" of a record file.
 const Kind = "servesim-records"

@@ -21,6 +21,7 @@ type list struct{ records []any }
 func (l *list) Request(r *Request) error {
 	c := *r
 	c.Made, c.Lost = append([]Span(nil), r.Made...), append([]int64(nil), r.Lost...)
+	c.Attempts = append([]Attempt(nil), r.Attempts...)
 	l.records = append(l.records, c)
 	return nil
 }
@@ -94,6 +95,12 @@ func drawRequest(t *rapid.T) Request {
 	for range rapid.IntRange(0, 3).Draw(t, "losses") {
 		r.Lost = append(r.Lost, n64.Draw(t, "lost"))
 	}
+	r.Detour = sim.Duration(n64.Draw(t, "detour"))
+	for range rapid.IntRange(0, 2).Draw(t, "attempts") {
+		r.Attempts = append(r.Attempts, Attempt{
+			Replica: n32.Draw(t, "at"), From: sim.Time(n64.Draw(t, "from")), To: sim.Time(n64.Draw(t, "to")), Output: n32.Draw(t, "made"), Computed: n64.Draw(t, "done"),
+		})
+	}
 	return r
 }
 
@@ -107,6 +114,7 @@ func drawStep(t *rapid.T) StepRun {
 		Serial: n64.Draw(t, "serial"), Base: sim.Duration(n64.Draw(t, "base")),
 		Oldest: sim.Time(rapid.Int64Range(-1, math.MaxInt64).Draw(t, "oldest")),
 		Held:   Held(rapid.IntRange(0, int(HeldOrder)).Draw(t, "held")),
+		Cut:    rapid.Bool().Draw(t, "cut"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "chunks") {
 		r.Chunks = append(r.Chunks, Chunk{
@@ -164,9 +172,9 @@ func TestAFileCutAnywhereIsAnError(t *testing.T) {
 }
 
 // example is a small record file with one request and one step.
-const example = `{"schema":3,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false,"streaming":null}
-{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false,"ghost":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":"","oldest_ps":0}
-{"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0,"queued_ps":0,"made":[{"step":0,"steps":1}],"lost":[]}
+const example = `{"schema":4,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"ab12","profile":"h100","model":"m","policy":"vllm@0.20","requests_only":false,"streaming":null}
+{"type":"step","replica":0,"start_ps":0,"steps":1,"first_ps":20000000000,"inc_ps":0,"decodes":0,"decode_kv":0,"chunks":[{"id":0,"start":0,"tokens":100,"resumed":false,"ghost":false}],"gaps":[],"running":1,"waiting":0,"preempted":0,"blocks_used":7,"serial":0,"base_ps":0,"held":"","oldest_ps":0,"cut":false}
+{"type":"request","id":0,"name":"","line":2,"class":"","session":0,"priority":0,"replica":0,"outcome":"completed","reason":"","arrival_ps":0,"sent_ps":0,"scheduled_ps":0,"first_ps":20000000000,"last_ps":20000000000,"end_ps":20000000000,"response_ps":0,"prompt":100,"wanted":1,"output":1,"cached":0,"preemptions":0,"computed":100,"recomputed":0,"max_gap_ps":0,"queued_ps":0,"made":[{"step":0,"steps":1}],"lost":[],"detour_ps":0,"attempts":[]}
 {"type":"end","requests":1,"steps":1}
 `
 
@@ -177,9 +185,12 @@ func TestReaderRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{example, "", "f.jsonl: is empty"},
 		{`"kind":"servesim-records"`, `"kind":"other"`, "f.jsonl:1: this is not a record file"},
-		{`{"schema":3,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
-		{`"schema":3,`, `"schema":4,"new":[1],`, `f.jsonl:1: schema: found "4"; this version reads schemas 1 to 3`},
-		{`"schema":3,`, `"schema":1,`, `f.jsonl:1: streaming: unknown key`},
+		{`{"schema":4,`, `TIMESTAMP,ContextTokens`, "f.jsonl:1: this is not a record file"},
+		{`"schema":4,`, `"schema":5,"new":[1],`, `f.jsonl:1: schema: found "5"; this version reads schemas 1 to 4`},
+		{`"schema":4,`, `"schema":1,`, `f.jsonl:1: streaming: unknown key`},
+		{`"schema":4,`, `"schema":3,`, `f.jsonl:2: cut: unknown key`},
+		{`"detour_ps":0`, `"detour_ps":-1`, `f.jsonl:3: detour_ps: found -1`},
+		{`"attempts":[]`, `"attempts":[{"replica":0}]`, `f.jsonl:3: attempts: key "from_ps" is missing`},
 		{`"held":""`, `"held":"soon"`, `f.jsonl:2: held: found "soon"; the reasons are`},
 		{`"step":0,"steps":1`, `"step":0,"steps":0`, `f.jsonl:3: made.steps: found 0`},
 		{`"lost":[]`, `"lost":[-1]`, `f.jsonl:3: lost: found -1`},
@@ -203,7 +214,7 @@ func TestReaderRefuses(t *testing.T) {
 		{`"name":""`, `"name":"\x"`, "f.jsonl:3: name: "},
 		{`"name":""`, "\"name\":\"\xff\"", "f.jsonl:3: name: a string is not valid UTF-8"},
 		{`"name":""`, "\"name\":\"\t\"", "f.jsonl:3: name: a string has a control character"},
-		{`"lost":[]}`, `"lost":[]} x`, "f.jsonl:3: found \"x\" after the object"},
+		{`"attempts":[]}`, `"attempts":[]} x`, "f.jsonl:3: found \"x\" after the object"},
 		{`"resumed":false`, `"resumed":0`, "f.jsonl:2: chunks.resumed: found"},
 		{`"gaps":[]`, `"gaps":[{"seqs":1}]`, `f.jsonl:2: gaps: key "steps" is missing`},
 		{`"gaps":[]`, `"gaps":[`, "f.jsonl:2: gaps: found"},
@@ -295,8 +306,8 @@ func ExampleWriter() {
 	_ = w.Request(&Request{ID: 3, Outcome: Rejected, Reason: "too long", Arrival: 1500, Sent: Never, Queued: Never, Scheduled: Never, First: Never, Last: Never, End: 1500})
 	_ = w.Close()
 	// Output:
-	// {"schema":3,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true,"streaming":null}
-	// {"type":"request","id":3,"name":"","line":0,"class":"","session":0,"priority":0,"replica":0,"outcome":"rejected","reason":"too long","arrival_ps":1500,"sent_ps":null,"scheduled_ps":null,"first_ps":null,"last_ps":null,"end_ps":1500,"response_ps":0,"prompt":0,"wanted":0,"output":0,"cached":0,"preemptions":0,"computed":0,"recomputed":0,"max_gap_ps":0,"queued_ps":null,"made":[],"lost":[]}
+	// {"schema":4,"kind":"servesim-records","version":"1.0","seed":7,"scenario":"","profile":"","model":"llama","policy":"vllm@0.20","requests_only":true,"streaming":null}
+	// {"type":"request","id":3,"name":"","line":0,"class":"","session":0,"priority":0,"replica":0,"outcome":"rejected","reason":"too long","arrival_ps":1500,"sent_ps":null,"scheduled_ps":null,"first_ps":null,"last_ps":null,"end_ps":1500,"response_ps":0,"prompt":0,"wanted":0,"output":0,"cached":0,"preemptions":0,"computed":0,"recomputed":0,"max_gap_ps":0,"queued_ps":null,"made":[],"lost":[],"detour_ps":0,"attempts":[]}
 	// {"type":"end","requests":1,"steps":0}
 }
 

@@ -19,11 +19,14 @@ const (
 	// Unfinished: the run ended first, by its horizon or because a request
 	// that can never fit blocked the queue.
 	Unfinished
+	// ReplicaFailed: the replica that had it failed, and it was not tried again;
+	// Request.Reason says why.
+	ReplicaFailed
 )
 
 // outcomeNames returns the names of the outcomes, in order.
-func outcomeNames() [int(Unfinished) + 1]string {
-	return [...]string{"completed", "rejected", "timed_out", "cancelled", "unfinished"}
+func outcomeNames() [int(ReplicaFailed) + 1]string {
+	return [...]string{"completed", "rejected", "timed_out", "cancelled", "unfinished", "replica_failed"}
 }
 
 // String returns the name of o as records and reports spell it.
@@ -36,7 +39,7 @@ func (o Outcome) String() string {
 
 // Outcomes lists every outcome, in order.
 func Outcomes() []Outcome {
-	return []Outcome{Completed, Rejected, TimedOut, Cancelled, Unfinished}
+	return []Outcome{Completed, Rejected, TimedOut, Cancelled, Unfinished, ReplicaFailed}
 }
 
 // Never marks an instant of a Request that did not come about.
@@ -74,11 +77,24 @@ func (h Held) String() string {
 	return "unknown"
 }
 
+// Attempt is the time that a request had spent on a replica when that failed. What
+// the replica had done for it is lost.
+type Attempt struct {
+	// Replica is the one that failed.
+	Replica int32
+	// From is when the request joined its queue, To when it failed.
+	From, To sim.Time
+	// Output is the number of output tokens that it had made, Computed of those run
+	// through its model, in steps that ended before.
+	Output   int32
+	Computed int64
+}
+
 // Span is Steps successive steps of one replica, from the one whose serial is Step.
 type Span struct{ Step, Steps int64 }
 
 // Request is what became of one request. The instants are at the engine; they
-// satisfy Arrival ≤ Sent ≤ Queued ≤ Scheduled ≤ First ≤ Last ≤ End, as far as they
+// satisfy Arrival ≤ Sent ≤ Sent + Detour ≤ Queued ≤ Scheduled ≤ First ≤ Last ≤ End, as far as they
 // came about.
 //
 // What the client sees is
@@ -93,17 +109,25 @@ type Request struct {
 	Class    string
 	Session  int64
 	Priority int32
-	// Replica is the engine that served it, from 0.
+	// Replica is the engine that served it last, from 0.
 	Replica int32
-	// Outcome says how it ended, and Reason why it was rejected or left unfinished.
+	// Outcome says how it ended, and Reason why it was rejected, lost or left unfinished.
 	Outcome Outcome
 	Reason  string
 
 	// Arrival is when the client made the call.
 	Arrival sim.Time
 	// Sent is when it joined the engine's queue: Arrival plus the network's and
-	// the front end's delay. Never if it ended before.
+	// the front end's delay. Never if it ended before. Of a request with a Detour it
+	// is when it reached the pool.
 	Sent sim.Time
+	// Detour is how long after Sent it joined the queue of Replica: what it spent on
+	// replicas that failed, and waiting for one that would take it. If none did, it
+	// is the time up to End.
+	Detour sim.Duration
+	// Attempts is its lost ones, in order, which lie within the Detour. All that the
+	// record says of steps and tokens is of the attempt after the last of them.
+	Attempts []Attempt
 	// Queued is when the engine first chose with it in the queue: the end of the
 	// step that was under way at Sent, or with asynchronous scheduling that of
 	// the step after, which was planned by then. Never if it ended before, and in
@@ -152,6 +176,15 @@ type Request struct {
 	Lost []int64
 }
 
+// Joined returns when r joined the queue of Replica: Sent + Detour. It is Never if r
+// ended before Sent, and End if no replica took it after its Detour.
+func (r *Request) Joined() sim.Time {
+	if r.Sent == Never {
+		return Never
+	}
+	return r.Sent.Add(r.Detour)
+}
+
 // Gaps is a run of inter-token gaps: each of Seqs sequences saw Steps gaps in
 // a row, of First, First+Inc, First+2·Inc and so on.
 type Gaps struct {
@@ -183,10 +216,13 @@ type StepRun struct {
 	// Replica is the engine, from 0.
 	Replica int32
 	// Serial is the first step's number among those of its replica, from 0. That
-	// of the next run is larger by Steps.
+	// of the next run is larger by Steps, whether the replica failed between or not.
 	Serial int64
 	// Start is when the first step began.
 	Start sim.Time
+	// Cut tells that this is one step that did not end: its replica failed First
+	// after it began. It made no tokens, and Chunks were not computed to the end.
+	Cut bool
 	// Steps is the number of steps, at least 1; 1 if Chunks is not empty.
 	Steps int64
 	// First is the duration of the first step, Inc how much longer each
@@ -208,7 +244,7 @@ type StepRun struct {
 	// Running and Waiting are the numbers of requests that hold a slot and that
 	// queue for one, taken when the run began, after its admissions.
 	Running, Waiting int32
-	// Oldest is the earliest Sent of the requests that the replica had then and
+	// Oldest is the earliest Joined of the requests that the replica had then and
 	// whose records were not out, whether they ran, queued or were not yet seen.
 	// Never if there were none, and in records that do not tell.
 	Oldest sim.Time

@@ -12,7 +12,7 @@ import (
 // cut short. Instants and spans are integers of picoseconds in keys that end
 // with "_ps"; Never is null. The same records give the same bytes.
 //
-//	{"schema":3,"kind":"servesim-records","version":"…","seed":7,"scenario":"…",…,"requests_only":false,"streaming":null}
+//	{"schema":4,"kind":"servesim-records","version":"…","seed":7,"scenario":"…",…,"requests_only":false,"streaming":null}
 //	{"type":"request","id":0,"name":"","line":2,…}
 //	{"type":"step","replica":0,"start_ps":0,…}
 //	{"type":"end","requests":1,"steps":1}
@@ -57,7 +57,7 @@ func (w *Writer) line(e *encoder, what string) error {
 
 // Request implements Sink.
 func (w *Writer) Request(r *Request) error {
-	if r.Outcome > Unfinished {
+	if r.Outcome > ReplicaFailed {
 		return fmt.Errorf("write records: request %d: unknown outcome %d", r.ID, r.Outcome)
 	}
 	e := encoder{buf: append(w.buf[:0], `{"type":"request"`...)}
@@ -88,6 +88,8 @@ func (w *Writer) Request(r *Request) error {
 	e.instant("queued_ps", r.Queued)
 	e.spans(r.Made)
 	e.lost(r.Lost)
+	e.integer("detour_ps", int64(r.Detour))
+	e.attempts(r.Attempts)
 	w.requests++
 	return w.line(&e, "request")
 }
@@ -118,6 +120,7 @@ func (w *Writer) Step(r *StepRun) error {
 	e.integer("base_ps", int64(r.Base))
 	e.text("held", r.Held.String())
 	e.instant("oldest_ps", r.Oldest)
+	e.boolean("cut", r.Cut)
 	w.steps++
 	return w.line(&e, "step")
 }
