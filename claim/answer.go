@@ -108,7 +108,7 @@ func (a *Answer) simulate(ctx context.Context, src scenario.Source, o *Options) 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	var unique []error
+	var faults []error
 	ran := false
 	for i, err := range errs {
 		var usage *scenario.UsageError
@@ -120,14 +120,33 @@ func (a *Answer) simulate(ctx context.Context, src scenario.Source, o *Options) 
 			return err
 		}
 		a.Points[i].Reason = reason(err)
-		if !slices.ContainsFunc(unique, func(e error) bool { return e.Error() == err.Error() }) {
-			unique = append(unique, err)
+		faults = append(faults, err)
+	}
+	if ran {
+		return nil
+	}
+	return &scenario.UsageError{Err: errors.Join(unlike(faults)...)}
+}
+
+// unfit tells whether why is that a model doesn't fit into memory.
+func unfit(why string) bool { return strings.Contains(why, "does not fit") }
+
+// unlike returns one of the faults of each text, and of those of memory only the last,
+// which is that of the smallest formats on the most GPUs.
+func unlike(faults []error) (list []error) {
+	var last error
+	for _, err := range faults {
+		text := err.Error()
+		if unfit(text) {
+			last = err
+		} else if !slices.ContainsFunc(list, func(e error) bool { return e.Error() == text }) {
+			list = append(list, err)
 		}
 	}
-	if !ran {
-		return &scenario.UsageError{Err: errors.Join(unique...)}
+	if last != nil {
+		list = append(list, last)
 	}
-	return nil
+	return list
 }
 
 // verdict returns what points say of r.
@@ -210,7 +229,7 @@ func (a *Answer) unable() []string {
 		}
 		if n.wrong++; n.wrong == 1 {
 			reasons[p.Layout] = p.Reason
-			if strings.Contains(p.Reason, "does not fit") {
+			if unfit(p.Reason) {
 				reasons[p.Layout] = "does not fit into memory" // whose amounts servesim model tells
 			}
 		}

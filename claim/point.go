@@ -97,7 +97,7 @@ const (
 )
 
 // combination says in messages where the settings of a point are from.
-const combination = "the combination"
+const combination = "with"
 
 // with returns src as the deployment of p, under any load. What src gives is that of p
 // already, but for the longest sequence, which otherwise is what the lengths take.

@@ -158,6 +158,13 @@ func (r *reader) read(f *file) {
 	if len(r.faults) == 0 && p.Len() > maxPoints {
 		r.fault("", "has more than %d points; divide it into several", maxPoints)
 	}
+	if len(r.faults) > 0 {
+		return
+	}
+	// What undoes a setting in one point does in each, and is told once.
+	if err := scenario.Conflicts(slices.Concat(p.Base.Settings, p.settings(0))); err != nil {
+		r.faults = append(r.faults, strict.Fault{Text: err.Error()})
+	}
 }
 
 // axesOf notes the keys of c as axes if they aren't yet.
@@ -210,12 +217,11 @@ func (r *reader) grid(t table) {
 // axis crosses the points with the values of an entry.
 func (r *reader) axis(e scenario.Entry, values []any) {
 	var axis []choice
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for _, v := range values {
-		if text := scenario.ValueText(v); seen[text] {
+		text := scenario.ValueText(v)
+		if seen[text]++; seen[text] == 2 {
 			r.fault(e.Path, "has %s twice; take one out", text)
-		} else {
-			seen[text] = true
 		}
 		s, ok := r.setting(scenario.Entry{Key: e.Key, Path: e.Path, Value: v})
 		if !ok {

@@ -133,6 +133,10 @@ func (l *loader) point(i int) (Point, error) {
 				continue
 			}
 			sum, err := l.sum(w.Trace)
+			var usage *scenario.UsageError
+			if errors.As(err, &usage) {
+				return pt, usagef("%s: %s.trace: %w", l.plan.File, w.Key, err)
+			}
 			if err != nil {
 				return pt, err
 			}

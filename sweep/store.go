@@ -72,7 +72,7 @@ func (f folder) read(pt *Point) (Row, error) {
 		return Row{}, errNoPoint
 	}
 	if err != nil {
-		return Row{}, err
+		return Row{}, fmt.Errorf("%w; make it readable, or take it away, and the sweep does this point again", err)
 	}
 	var file pointFile
 	if err := json.Unmarshal(text, &file); err != nil {

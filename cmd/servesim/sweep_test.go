@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,6 +105,15 @@ func TestEmittedJobs(t *testing.T) {
 	}
 }
 
+// upTo returns a list of the numbers from 1 to n.
+func upTo(n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, strconv.Itoa(i+1))
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
 // sweepFaults are plans, or command lines, with something wrong, and what is said.
 func sweepFaults() []struct{ title, plan, flags, want string } {
 	grid := func(text string) string { return "schema = 1\nscenario = \"s.toml\"\n[grid]\n" + text + "\n" }
@@ -131,13 +141,14 @@ func sweepFaults() []struct{ title, plan, flags, want string } {
 		{"wrong infeasible", "infeasible = \"maybe\"\n" + grid("seed = [1]"), "", "plan.toml:1: infeasible: found \"maybe\"; must be \"error\""},
 		{"empty point", "schema = 1\n[[list]]\n", "", "plan.toml:2: list[0]: is empty"},
 		{"windows", "schema = 1\n[windows]\nwidth = \"0s\"\ncount = 2\n", "", "plan.toml:3: windows.width: found 0s; must be more than 0s"},
-		{"too many points", grid("seed = [" + strings.Repeat("1, ", 9) + "2]"), "", "plan.toml:4: grid.seed: has 1 twice"},
+		{"value ten times", grid("seed = [" + strings.Repeat("1, ", 9) + "2]"), "", "plan.toml:4: grid.seed: has 1 twice"},
+		{"too many points", grid("seed = " + upTo(1100) + "\nmax_num_seqs = " + upTo(1000)), "", "plan.toml: has more than 1000000 points"},
 		{"method", strings.Replace(sample("seed = [1]"), "random", "sobol", 1), "", `plan.toml:4: sample.method: found "sobol"; must be "latin-hypercube", or "random"`},
 		{"range", sample("rate_per_s = { low = 3.0, high = 1.0 }"), "", "plan.toml:7: sample.keys.rate_per_s: low, 3, must be less than high, 1"},
 		{"scale", sample("rate_per_s = { low = 0.0, high = 1.0, scale = \"log\" }"), "", "low, 0, must be more than 0 on a logarithmic scale"},
 		{"range of what", sample("rate_per_s = { low = 1.0, high = 2.0, step = 1 }"), "", `unknown key "step"; a range has low, high and scale`},
-		{"standard input", grid("trace = [\"-\"]"), "", "standard input can be read only once"},
-		{"trace is missing", grid("trace = [\"t.csv\"]"), "", "open t.csv: no such file"},
+		{"standard input", grid("trace = [\"-\"]"), "", "plan.toml: workload.trace: a sweep replays its traces again and again, and standard input can be read only once"},
+		{"trace is missing", grid("trace = [\"t.csv\"]"), "", "plan.toml: workload.trace: open t.csv: no such file"},
 		{"folder", grid("seed = [1, 2]"), "--out .", ". has s.toml in it and isn't the folder of a sweep; give a folder that is new or empty with --out"},
 		{"shard", grid("seed = [1, 2]"), "--shard 4/4", "--shard: there is no shard 4/4; of 4 shards the first is 0/4, the last 3/4"},
 		{"shard of what", grid("seed = [1, 2]"), "--shard 4", `--shard: found "4"; must be i/n, such as 0/4`},
