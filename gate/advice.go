@@ -20,8 +20,8 @@ func (o *Outcome) advise() string {
 		return o.adviseClose()
 	}
 	if o.Fall.Flagged {
-		return fmt.Sprintf("%s: goodput falls by %s points there, %s; the gate passes, but with less than half the load again to spare",
-			o.between(strconv.Itoa(target), strconv.Itoa(beyond)), report.Number(o.Fall.Points), o.cause(o.row(strconv.Itoa(beyond))))
+		return fmt.Sprintf("%s: goodput falls by %s points there, %s; the gate passes, but with less than half the load again to spare%s",
+			o.between(strconv.Itoa(target), strconv.Itoa(beyond)), report.Number(o.Fall.Points), o.cause(o.row(strconv.Itoa(beyond))), o.search())
 	}
 	for _, c := range o.Checks {
 		if c.Why != "" {
@@ -35,15 +35,15 @@ func (o *Outcome) advise() string {
 	for i := range o.Rows {
 		r := &o.Rows[i]
 		if r.Level.Share > target && r.Pool.Share < o.Gate.Class.Target.Fraction() {
-			return fmt.Sprintf("%s: the edge lies there, %s", o.between(strconv.Itoa(before), r.Level.Name), o.cause(r))
+			return fmt.Sprintf("%s: the edge lies there, %s%s", o.between(strconv.Itoa(before), r.Level.Name), o.cause(r), o.search())
 		}
 		if r.Level.Share > target && r.Level.Name != peakName {
 			before = int(r.Level.Share)
 		}
 	}
 	last := &o.Rows[len(o.Rows)-1]
-	return fmt.Sprintf("above %s (%s), where goodput is still %s: nothing here says where it breaks; add larger shares to the sweep",
-		last.Level.Title, last.Level.Load(), percent(last.Pool.Share))
+	return fmt.Sprintf("above %s (%s), where goodput is still %s: nothing here says where it breaks; add larger shares to the sweep%s",
+		last.Level.Title, last.Level.Load(), percent(last.Pool.Share), o.search())
 }
 
 // wide is the width of an interval, as a share of its value, from which on nothing
@@ -72,7 +72,16 @@ func (o *Outcome) adviseFailed() string {
 		return fmt.Sprintf("one request alone (concurrency 1): goodput is %s at %s already, %s, so that load isn't what breaks it; the limits may be out of reach for this model, layout and workload",
 			percent(first.Pool.Share), first.Level.Title, o.cause(first))
 	}
-	return fmt.Sprintf("%s: goodput breaks there, %s", o.between(good, strconv.Itoa(target)), o.cause(at))
+	return fmt.Sprintf("%s: goodput breaks there, %s%s", o.between(good, strconv.Itoa(target)), o.cause(at), o.search())
+}
+
+// search says what finds the rate at which goodput breaks. What was measured has no
+// scenario to search on, and users who wait for their answers have no rate.
+func (o *Outcome) search() string {
+	if o.Measured || o.row(strconv.Itoa(target)).Level.Users > 0 {
+		return ""
+	}
+	return "; servesim capacity on this scenario, with the same limits, finds the rate where it does"
 }
 
 // adviseClose is what to measure to settle the verdict.

@@ -59,3 +59,24 @@ func TestSimulateEnds(t *testing.T) {
 		t.Errorf("%v, %v", o, err)
 	}
 }
+
+// TestAdviceNamesCapacity holds that what finds the rate at which goodput breaks is named
+// where there is such a rate.
+func TestAdviceNamesCapacity(t *testing.T) {
+	o := &Outcome{Gate: &Gate{}}
+	for _, c := range []struct {
+		measured bool
+		level    Level
+		want     bool
+	}{
+		{false, Level{Name: "100", Rate: 4}, true},
+		{false, Level{Name: "100", Times: 2}, true},
+		{false, Level{Name: "100", Users: 8}, false},
+		{true, Level{Name: "100", Rate: 4}, false},
+	} {
+		o.Measured, o.Rows, o.Gate.Levels = c.measured, []Row{{Level: c.level}}, []Level{c.level}
+		if got := strings.Contains(o.search(), "servesim capacity"); got != c.want {
+			t.Errorf("%+v: %q", c, o.search())
+		}
+	}
+}

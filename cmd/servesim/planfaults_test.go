@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,7 +71,7 @@ func TestPlanningFaults(t *testing.T) {
 		must(c.spoil("plan.sweep", points[0]))
 		say("sweep: "+c.title, do(t, append([]string{"sweep", "plan.toml"}, strings.Fields(c.args)...)...), c.code)
 	}
-	for _, c := range append(capacityFaults(), claimFaults()...) {
+	for _, c := range slices.Concat(capacityFaults(), hardwareFaults(), claimFaults()) {
 		inFolder(t, c.files)
 		say(c.title, do(t, strings.Split(c.args, " ")...), exitUsage)
 	}
