@@ -16,7 +16,8 @@ import (
 // the worst gap and E2E in metrics, a pair of bars for each run.
 func Blame(metrics []Metric, runs []Run) *Figure {
 	f := &Figure{Kind: "blame", Title: "What latencies were spent on, at the median and in the tail", Columns: min(2, len(metrics))}
-	var counts, said []string
+	medians, tails := make([]extent, len(runs)), make([]extent, len(runs))
+	var said []string
 	for _, m := range metrics {
 		p := Panel{Title: m.Title(), X: Axis{Label: m.Title(), Unit: "ms", Scale: Linear}, Y: Axis{Scale: Names}}
 		stacks := make([]Series, blame.Causes)
@@ -28,7 +29,8 @@ func Blame(metrics []Metric, runs []Run) *Figure {
 			}
 			p.stack(stacks, strings.TrimSpace(r.Name+" median"), &bands.Middle)
 			p.stack(stacks, strings.TrimSpace(r.Name+" tail"), &bands.Tail)
-			counts = append(counts, fmt.Sprintf("%s%s, median of %s, tail of %s", of(r.Name), m.Title(), analysis.Counted(bands.Middle.Count, "request"), analysis.Grouped(bands.Tail.Count)))
+			medians[i].take(bands.Middle.Count)
+			tails[i].take(bands.Tail.Count)
 			said = append(said, fmt.Sprintf("%s%s at the median is %s; in the tail %s.", of(r.Name), m.Title(), partsText(&bands.Middle), partsText(&bands.Tail)))
 		}
 		for _, s := range stacks {
@@ -39,9 +41,32 @@ func Blame(metrics []Metric, runs []Run) *Figure {
 		p.bars()
 		f.Panels = append(f.Panels, p)
 	}
-	f.Caption = strings.Join(counts, "; ") + "."
+	var counts []string
+	for i := range runs {
+		counts = append(counts, fmt.Sprintf("%smedians of %s requests, tails of %s", of(runs[i].Name), &medians[i], &tails[i]))
+	}
+	f.Caption = "Means of the fifth of the requests about the median and of the slowest hundredth. " + strings.Join(counts, "; ") + "."
 	f.Text = sentences(said...)
 	return f.complete()
+}
+
+// An extent is the least and the most of some numbers.
+type extent struct{ least, most int64 }
+
+// take makes e hold n.
+func (e *extent) take(n int64) {
+	if e.most == 0 || n < e.least {
+		e.least = n
+	}
+	e.most = max(e.most, n)
+}
+
+// String writes the numbers, or the one.
+func (e *extent) String() string {
+	if e.least == e.most {
+		return analysis.Grouped(e.least)
+	}
+	return analysis.Grouped(e.least) + " to " + analysis.Grouped(e.most)
 }
 
 // bands returns those of m, nil if there are none.

@@ -17,7 +17,7 @@ const mostPoints = 600
 // so much: a panel for each of metrics, a line for each run.
 func ECDF(metrics []Metric, runs []Run) *Figure {
 	f := curves(metrics, runs, false)
-	f.Kind, f.Title = "ecdf", "Share of "+shown(metrics)+" of at most so much"
+	f.Kind, f.Title = "ecdf", shown(metrics)+": share at or below each latency"
 	return f.complete()
 }
 
@@ -25,7 +25,7 @@ func ECDF(metrics []Metric, runs []Run) *Figure {
 // axis, on which the tail is as wide as the rest.
 func CCDF(metrics []Metric, runs []Run) *Figure {
 	f := curves(metrics, runs, true)
-	f.Kind, f.Title = "ccdf", "Share of "+shown(metrics)+" longer than so much"
+	f.Kind, f.Title = "ccdf", shown(metrics)+": share above each latency"
 	return f.complete()
 }
 
@@ -41,7 +41,8 @@ func shown(metrics []Metric) string {
 // curves returns the panels of distributions.
 func curves(metrics []Metric, runs []Run, beyond bool) *Figure {
 	f := &Figure{Columns: min(2, len(metrics))}
-	var counts, said []string
+	counts := make([]tallies, len(runs))
+	var said []string
 	for _, m := range metrics {
 		p := Panel{
 			Title: m.Title(),
@@ -62,7 +63,7 @@ func curves(metrics []Metric, runs []Run, beyond bool) *Figure {
 			s.Label, s.Role, s.Index = r.Name, RoleRun, i
 			p.Series = append(p.Series, s)
 			p.Marks = append(p.Marks, percentiles(&d, "x", i)...)
-			counts = append(counts, of(r.Name)+analysis.Counted(d.Count, m.unit())+" for "+m.Title())
+			counts[i].add(analysis.Counted(d.Count, m.unit()), m.Title())
 			said = append(said, tailText(r, m, &d))
 		}
 		if len(runs) > 0 {
@@ -71,9 +72,42 @@ func curves(metrics []Metric, runs []Run, beyond bool) *Figure {
 		fit(&p, beyond)
 		f.Panels = append(f.Panels, p)
 	}
-	f.Caption = strings.Join(counts, "; ") + "."
+	var words []string
+	for i := range runs {
+		words = append(words, of(runs[i].Name)+counts[i].String())
+	}
+	f.Caption = strings.Join(words, "; ") + "."
 	f.Text = sentences(said...)
-	return f.complete()
+	return f
+}
+
+// tallies says of which metrics there are how many values.
+type tallies struct {
+	counts []string
+	of     map[string][]string
+}
+
+// add says that there are so many of a metric.
+func (t *tallies) add(count, metric string) {
+	if t.of == nil {
+		t.of = map[string][]string{}
+	}
+	if t.of[count] == nil {
+		t.counts = append(t.counts, count)
+	}
+	t.of[count] = append(t.of[count], metric)
+}
+
+// String lists the counts, each with its metrics.
+func (t *tallies) String() string {
+	if len(t.counts) == 0 {
+		return "no data"
+	}
+	var words []string
+	for _, c := range t.counts {
+		words = append(words, c+" ("+strings.Join(t.of[c], ", ")+")")
+	}
+	return strings.Join(words, ", ")
 }
 
 // tailText says what the percentiles of m are.
@@ -113,7 +147,7 @@ func distribution(buckets []analysis.Bucket, n int64, beyond bool) Series {
 	if beyond {
 		y = logs(s.Y)
 	}
-	keep := thin(logs(s.X), y, mostPoints)
+	keep := trace(logs(s.X), y)
 	s.X, s.Y = pick(s.X, keep), pick(s.Y, keep)
 	return s
 }
@@ -163,7 +197,10 @@ func fit(p *Panel, beyond bool) {
 			lo = min(lo, m.Value)
 		}
 	}
-	if !(lo < hi) {
+	switch {
+	case lo == hi:
+		lo, hi = lo/2, hi*2
+	case lo > hi:
 		lo, hi = 1, 10
 	}
 	p.X.Min, p.X.Max = roomy(lo, hi)

@@ -12,5 +12,6 @@
 //
 // A long run has more steps than a picture has columns. Series in time are thinned to
 // some hundreds of points, by cells of time first, of which each keeps its longest,
-// then by the largest triangles (LTTB, Steinarsson 2013) between the extremes.
+// then by the largest triangles (LTTB, Steinarsson 2013) between the extremes. Curves of
+// distributions keep the corners of their jumps.
 package figure

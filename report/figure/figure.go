@@ -139,6 +139,8 @@ type Series struct {
 	// where there is none; nil if there is nothing to say.
 	Notes []string `json:"notes,omitempty"`
 	IDs   []int64  `json:"ids,omitempty"`
+	// Tags are written beside points; nil if there are none.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // A MarkKind says what a mark is of.

@@ -25,8 +25,8 @@ func wellFormed(t *testing.T, f *Figure) {
 			if len(s.X) == 0 || len(s.X) != len(s.Y) || s.Low != nil && len(s.Low) != len(s.Y) || s.Notes != nil && len(s.Notes) != len(s.Y) || s.IDs != nil && len(s.IDs) != len(s.Y) {
 				t.Errorf("%s, panel %d, %q: %d x, %d y, %d low, %d notes, %d ids", f.Kind, i, s.Label, len(s.X), len(s.Y), len(s.Low), len(s.Notes), len(s.IDs))
 			}
-			if len(s.X) > mostPoints {
-				t.Errorf("%s, panel %d, %q: %d points, more than %d", f.Kind, i, s.Label, len(s.X), mostPoints)
+			if most := max(mostPoints, 4/fineness); len(s.X) > int(most) {
+				t.Errorf("%s, panel %d, %q: %d points, more than %g", f.Kind, i, s.Label, len(s.X), most)
 			}
 			for k := range s.X {
 				if s.Shape != Bars && (s.X[k] < p.X.Min || s.X[k] > p.X.Max || s.Y[k] < p.Y.Min || s.Y[k] > p.Y.Max) {
@@ -40,14 +40,12 @@ func wellFormed(t *testing.T, f *Figure) {
 func TestFiguresOfRuns(t *testing.T) {
 	runs := chunkedOrNot(t)
 	again := chunkedOrNot(t)
-	size := 0
 	for i, f := range figures(runs) {
 		wellFormed(t, f)
 		text, err := json.Marshal(f)
 		if err != nil {
 			t.Fatalf("%s: %v", f.Kind, err)
 		}
-		size += len(text)
 		var back Figure
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatal(err)
@@ -61,7 +59,24 @@ func TestFiguresOfRuns(t *testing.T) {
 			t.Errorf("%s changes by going through JSON: %s", f.Kind, diff)
 		}
 	}
-	if size > 3<<20 {
-		t.Errorf("the figures take %d bytes, more than 3 MB", size)
+}
+
+// TestSizeDoesNotGrowWithTheRun: the figures of a long run have a little more to show
+// than those of a short one, and go into a page.
+func TestSizeDoesNotGrowWithTheRun(t *testing.T) {
+	size := func(requests string) (n int) {
+		for _, f := range figures([]Run{simulated(t, "", requests, "rate_per_s=12", "max_num_batched_tokens=512")}) {
+			wellFormed(t, f)
+			text, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(text)
+		}
+		return n
+	}
+	short, long := size("requests=3000"), size("requests=30000")
+	if long > 2*short || long > 1<<20 {
+		t.Errorf("the figures of 3,000 requests take %d bytes, those of 30,000 %d", short, long)
 	}
 }

@@ -107,8 +107,10 @@ func (g *gaps) add(s *blame.Seen) {
 	}
 	g.at(ends(p.Steps - 1)) // so that cells are as wide as they get
 	for i := int64(0); i < p.Steps; {
-		cell := ends(i) / sim.Time(g.width)
-		n := int64(sort.Search(int(p.Steps-i), func(k int) bool { return ends(i+int64(k))/sim.Time(g.width) > cell }))
+		n, cell := p.Steps-i, ends(i)/sim.Time(g.width)
+		if ends(p.Steps-1)/sim.Time(g.width) > cell {
+			n = int64(sort.Search(int(n), func(k int) bool { return ends(i+int64(k))/sim.Time(g.width) > cell }))
+		}
 		one := gap{length: p.First + p.Inc*sim.Duration(i), end: ends(i), seqs: p.Seqs, culprit: s.Culprit, tokens: s.Tokens}
 		g.tally(&one, p.Inc, n)
 		if p.Inc > 0 {

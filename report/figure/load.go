@@ -3,6 +3,7 @@ package figure
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +93,14 @@ func Goodput(t *Table) (*Figure, error) {
 	}
 	f.Panels = []Panel{shares, rates}
 	f.withRates(t, said)
-	f.Panels[0].Y.Max = min(f.Panels[0].Y.Max, 102)
+	lowest := 100.0
+	for _, s := range f.Panels[0].Series {
+		lowest = min(lowest, slices.Min(s.Y))
+		if s.Low != nil {
+			lowest = min(lowest, slices.Min(s.Low))
+		}
+	}
+	f.Panels[0].Y.Min, f.Panels[0].Y.Max = max(0, float64(math.Floor(lowest/10)*10)-1), 101
 	return f.complete(), nil
 }
 

@@ -25,9 +25,10 @@ func Stalls(runs []Run) *Figure {
 			Y:     left.Y,
 			Marks: left.Marks,
 		}
+		right.Y.Label = ""
 		if d.OK {
 			s := distribution(r.Latencies.of(ITL).Buckets(), d.Count, true)
-			s.Label, s.Role, s.Index = r.Name, RoleRun, i
+			s.Role, s.Index = RoleRun, i
 			s.X, s.Y = s.Y, s.X
 			for _, x := range s.X {
 				least = min(least, x)

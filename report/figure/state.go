@@ -40,8 +40,8 @@ func State(runs []Run) *Figure {
 		if n > 0 {
 			preempted.Series = append(preempted.Series, e)
 		}
-		counts = append(counts, fmt.Sprintf("%s%s, %s, %s; each point is a mean of %v or more.", of(r.Name),
-			analysis.Counted(r.Latencies.Requests, "request"), analysis.Counted(h.steps, "step"), analysis.Counted(n, "preemption"), h.running.width))
+		counts = append(counts, fmt.Sprintf("%s%s, %s, %s; each point is the mean of %s s.", of(r.Name),
+			analysis.Counted(r.Latencies.Requests, "request"), analysis.Counted(h.steps, "step"), analysis.Counted(n, "preemption"), number(h.running.width.Seconds())))
 		said = append(said, fmt.Sprintf("%sat most %s requests wait, %s run and %s of %s are in use.", of(r.Name),
 			number(highest(w.Y)), number(highest(u.Y)), number(highest(b.Y))+map[bool]string{true: " %", false: ""}[percent], map[bool]string{true: "the KV cache", false: "the KV blocks"}[percent]))
 	}
@@ -118,20 +118,34 @@ func Batch(runs []Run) *Figure {
 		counts = append(counts, fmt.Sprintf("%s%s around the longest gap of %s ms, which ends %s s into the run.", of(r.Name),
 			analysis.Counted(int64(len(a.steps)), "step"), number(a.gap.Milliseconds()), number(a.end.Seconds())))
 		said = append(said, fmt.Sprintf("%sthe longest of these steps takes %s ms; the largest computes %s tokens of prompts.", of(r.Name),
-			number(highest(bottom.Series[0].Y)), number(highest(top.Series[0].Y))))
+			number(highest(bottom.Series[0].Y)), number(float64(a.most()))))
 	}
 	align(tokens)
 	align(times)
+	for i := range tokens {
+		x := &tokens[i].X
+		x.Min, x.Max = min(x.Min, times[i].X.Min), max(x.Max, times[i].X.Max)
+		times[i].X = *x
+	}
 	f.Panels, f.Columns = append(tokens, times...), max(1, len(tokens))
 	f.Caption, f.Text = sentences(counts...), sentences(said...)
 	return f.complete()
 }
 
+// most returns the most tokens of prompts that one of the steps computes.
+func (a *around) most() int64 {
+	most := int64(0)
+	for _, s := range a.steps {
+		most = max(most, s.prefill)
+	}
+	return most
+}
+
 // panels returns the tokens and the lengths of the steps.
 func (a *around) panels(name string) (tokens, times Panel) {
 	x := Axis{Label: "time from the end of the gap", Unit: "s", Scale: Linear}
-	tokens = Panel{Title: name, X: x, Y: Axis{Label: "tokens of a step", Unit: "tokens", Scale: Linear}}
-	times = Panel{Title: name, X: x, Y: Axis{Label: "step time", Unit: "ms", Scale: Linear}}
+	tokens = Panel{Title: name, X: x, Y: Axis{Label: "tokens of a step", Unit: "tokens", Scale: Log}}
+	times = Panel{X: x, Y: Axis{Label: "step time", Unit: "ms", Scale: Linear}}
 	prefill := Series{Label: "prefill", Role: RolePrefill, Shape: Stems}
 	decode := Series{Label: "decode", Role: RoleDecode, Shape: Stems}
 	lasts := Series{Label: "step time", Role: RoleUsual, Index: 1, Shape: Steps}
@@ -140,13 +154,20 @@ func (a *around) panels(name string) (tokens, times Panel) {
 		if s.prefill > 0 {
 			prefill.X, prefill.Y = append(prefill.X, middle), append(prefill.Y, float64(s.prefill))
 		}
-		decode.X, decode.Y = append(decode.X, middle), append(decode.Y, float64(s.decodes))
+		if s.decodes > 0 {
+			decode.X, decode.Y = append(decode.X, middle), append(decode.Y, float64(s.decodes))
+		}
 		lasts.X, lasts.Y = append(lasts.X, s.start.Sub(a.end).Seconds()), append(lasts.Y, s.lasts.Milliseconds())
 	}
 	if n := len(a.steps); n > 0 { // the end of the last
 		last := a.steps[n-1]
 		lasts.X, lasts.Y = append(lasts.X, sim.Time(last.start).Add(last.lasts).Sub(a.end).Seconds()), append(lasts.Y, last.lasts.Milliseconds())
 	}
-	tokens.Series, times.Series = []Series{prefill, decode}, []Series{lasts}
+	for _, s := range []Series{prefill, decode} {
+		if len(s.X) > 0 {
+			tokens.Series = append(tokens.Series, s)
+		}
+	}
+	times.Series = []Series{lasts}
 	return tokens, times
 }

@@ -55,8 +55,11 @@ func TestFiguresOfTables(t *testing.T) {
 		t.Errorf("not beaten are %+v", best)
 	}
 	made(Cost(table, TTFT))
-	if s := made(ChunkFrontier(table)).Panels[0].Series; len(s) != 3 || s[0].Notes[1] != "max_num_batched_tokens 2048" {
-		t.Errorf("the lines of the frontier are %+v", s)
+	if s := made(ChunkFrontier(table)).Panels[0].Series; len(s) != 2 || s[0].Notes[1] != "max_num_batched_tokens 2048" || s[0].Tags[1] != "2048" {
+		t.Errorf("the lines of the frontier at two rates are %+v", s)
+	}
+	if s := made(ChunkFrontier(swept(t, "rate_per_s=2"))).Panels[0].Series; len(s) != 2 || s[1].Role != RoleBest || len(s[1].X) != 2 {
+		t.Errorf("the lines of the frontier at one rate are %+v", s)
 	}
 }
 

@@ -51,6 +51,33 @@ func thin(x, y []float64, most int) []int {
 	return chosen
 }
 
+// fineness is the part of the range of an axis that a curve is traced to.
+const fineness = 1.0 / 200
+
+// trace returns the indices, ascending, of the points of a curve that rises or falls all
+// the way that show the same picture: one wherever it has gone on by fineness along
+// either axis, and the corners of jumps. Other curves are thinned by thin.
+func trace(x, y []float64) []int {
+	n := len(x)
+	if n < 3 {
+		return all(n)
+	}
+	farX, farY := float64((x[n-1]-x[0])*fineness), float64(math.Abs(y[n-1]-y[0])*fineness)
+	far := func(a, b int) bool { return math.Abs(x[b]-x[a]) > farX || math.Abs(y[b]-y[a]) > farY }
+	keep := []int{0}
+	for i := 1; i < n; i++ {
+		last := keep[len(keep)-1]
+		switch {
+		case !far(last, i) && i < n-1:
+			continue
+		case i-1 > last && far(i-1, i):
+			keep = append(keep, i-1)
+		}
+		keep = append(keep, i)
+	}
+	return keep
+}
+
 // part returns the points of part p of parts that those between the first and the
 // last of n are divided into.
 func part(n, parts, p int) (from, to int) {

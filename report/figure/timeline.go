@@ -10,8 +10,8 @@ import (
 )
 
 // Timeline returns the gaps between tokens over the time of the run, a panel for each
-// run with a history, all with the same axes: of each cell of time the mean gap, and
-// the longest of each class, so that every stall shows whose prompt it is due to.
+// run with a history, all with the same axes: of each cell of time the longest
+// of each class, so that every stall shows whose prompt it is due to.
 func Timeline(runs []Run) *Figure {
 	f := &Figure{Kind: "timeline", Title: "Gaps between tokens, and the prompts that made them long", Columns: 1}
 	var counts, said []string
@@ -36,7 +36,6 @@ func timelineOf(r *Run, index int) Panel {
 		X:     Axis{Label: "time", Unit: "s", Scale: Linear},
 		Y:     Axis{Label: "gap between tokens", Unit: "ms", Scale: Log},
 	}
-	p.Series = append(p.Series, h.gaps.means())
 	for class := range classes {
 		if s := h.gaps.longest(class); len(s.X) > 0 {
 			p.Series = append(p.Series, s)
@@ -44,28 +43,13 @@ func timelineOf(r *Run, index int) Panel {
 	}
 	if d := r.distribution(ITL); d.OK {
 		p.Marks = percentiles(&d, "y", index)
-		p.Marks = p.Marks[1:] // the median is the mean gap's line, nearly
+		p.Marks = p.Marks[1:] // but the median
 	}
 	for _, m := range r.limits(ITL) {
 		m.On = "y"
 		p.Marks = append(p.Marks, m)
 	}
 	return p
-}
-
-// means returns the mean gap of each cell.
-func (g *gaps) means() Series {
-	s := Series{Label: "mean", Role: RoleUsual, Index: 1, Shape: Line}
-	for i := range g.cells {
-		c := &g.cells[i]
-		if y := float64(c.sum) / float64(max(1, c.count)) / 1e6; y > 0 {
-			s.X = append(s.X, g.middle(i))
-			s.Y = append(s.Y, y)
-		}
-	}
-	keep := thin(s.X, logs(s.Y), mostPoints)
-	s.X, s.Y = pick(s.X, keep), pick(s.Y, keep)
-	return s
 }
 
 // longest returns the longest gap of a class in each cell.
@@ -107,8 +91,8 @@ func gapCounts(r *Run) string {
 			beside += n
 		}
 	}
-	return fmt.Sprintf("%s%s, of which prompts of others made %s longer; each point is the longest of its kind in %v.",
-		of(r.Name), analysis.Counted(total, "gap"), analysis.Grouped(beside), g.width)
+	return fmt.Sprintf("%s%s, of which prompts of others made %s longer; each point is the longest of its kind in %s s.",
+		of(r.Name), analysis.Counted(total, "gap"), analysis.Grouped(beside), number(g.width.Seconds()))
 }
 
 // gapText says how long gaps are, and how many.
@@ -151,6 +135,10 @@ func align(panels []Panel) {
 		for _, s := range p.Series {
 			x.take(s.X...)
 			y.take(s.Y...)
+			if s.Shape == Line {
+				y.take(s.Low...)
+				y.take(s.High...)
+			}
 		}
 		for _, m := range p.Marks {
 			if m.On == "y" {

@@ -93,6 +93,7 @@ func (t *Table) tradeoff(p *pair) (*Figure, error) {
 			y, okY := r.Values[p.y]
 			if okX && okY {
 				s.X, s.Y, s.Notes = append(s.X, x), append(s.Y, y), append(s.Notes, name+" "+r.Axes[along])
+				s.Tags = append(s.Tags, r.Axes[along])
 			}
 		}
 		if len(s.X) > 0 {
@@ -102,21 +103,52 @@ func (t *Table) tradeoff(p *pair) (*Figure, error) {
 	if len(panel.Series) == 0 {
 		return nil, fmt.Errorf("%s: %s needs the columns %s and %s, and no point has data in both", t.Name, p.kind, p.x, p.y)
 	}
-	best := frontier(panel.Series, p)
-	panel.Series = append(panel.Series, best)
-	f := &Figure{Kind: p.kind, Title: p.title, Panels: []Panel{panel}, Columns: 1}
-	align(f.Panels)
-	f.Caption = t.caption() + " Points are joined by " + name + "; ringed are those that no other beats in both."
 	var said []string
-	for i, note := range best.Notes {
-		said = append(said, fmt.Sprintf("%s: %s %s and %s %s", note, number(best.X[i]), p.xAxis.Unit, number(best.Y[i]), p.yAxis.Unit))
+	for _, s := range panel.Series {
+		last := len(s.X) - 1
+		said = append(said, fmt.Sprintf("%sfrom %s %s and %s %s at %s to %s and %s at %s.", of(s.Label),
+			number(s.X[0]), p.xAxis.Unit, number(s.Y[0]), p.yAxis.Unit, s.Notes[0], number(s.X[last]), number(s.Y[last]), s.Notes[last]))
 	}
-	f.Text = "Not beaten in both are " + strings.Join(said, "; ") + "."
+	f := &Figure{Kind: p.kind, Title: p.title, Panels: []Panel{panel}, Columns: 1}
+	f.Caption = t.caption() + " Points are joined by " + name + "."
+	if p.kind != "chunk-frontier" || len(groups) == 1 { // rates and GPUs are no choice of chunks
+		best := frontier(panel.Series, p)
+		f.Panels[0].Series = append(f.Panels[0].Series, best)
+		f.Caption += " Ringed are those that no other equals in one and beats by 1 % in the other."
+		said = append(said, "Not beaten in both are "+strings.Join(best.Notes, "; ")+".")
+	}
+	align(f.Panels)
+	tight(&f.Panels[0])
+	f.Text = sentences(said...)
 	return f.complete(), nil
 }
 
-// frontier returns the points of series that no other beats in one and equals or beats
-// in the other, in order of x.
+// margin is by how much, as a share, a point has to be better for it to count.
+const margin = 0.01
+
+// tight sets the ranges of linear axes to the points, with a little room: what matters
+// is how points lie to each other, not how far from nothing.
+func tight(p *Panel) {
+	set := func(a *Axis, of func(*Series) []float64) {
+		if a.Scale != Linear {
+			return
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range p.Series {
+			for _, v := range of(&p.Series[i]) {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+		if room := float64((hi - lo) * 0.08); room > 0 {
+			a.Min, a.Max = max(min(0, lo), lo-room), hi+room
+		}
+	}
+	set(&p.X, func(s *Series) []float64 { return s.X })
+	set(&p.Y, func(s *Series) []float64 { return s.Y })
+}
+
+// frontier returns, in order of x, the best first, the points of series that no other
+// equals in x and beats in y by the margin.
 func frontier(series []Series, p *pair) Series {
 	best := Series{Label: "not beaten in both", Role: RoleBest, Shape: Dots}
 	type point struct {
@@ -144,7 +176,7 @@ func frontier(series []Series, p *pair) Series {
 	})
 	most := math.Inf(-1)
 	for _, q := range points { // the best x first
-		if y := q.y * p.betterY; y > most {
+		if y := q.y * p.betterY; y > most+float64(margin*math.Abs(most)) || math.IsInf(most, -1) {
 			most = y
 			best.X, best.Y, best.Notes = append(best.X, q.x), append(best.Y, q.y), append(best.Notes, q.note)
 		}
