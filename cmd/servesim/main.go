@@ -88,6 +88,7 @@ func verbs(e env) []*cobra.Command {
 		newAnalyze(e, nil),
 		newReport(e, nil),
 		newTail(e, nil),
+		newPlot(e, nil),
 		newConform(e, nil),
 		newModel(e, nil),
 		newGPU(e, nil),
