@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"servesim/analysis"
@@ -17,6 +18,9 @@ type Column struct {
 	Whole bool
 	// Better is 1 if more is better, -1 if less is, and 0 if neither is.
 	Better int
+	// Words name the values 0, 1 and so on of a column of states, from the one that is
+	// least to worry about; nil of a quantity. Several rows together have the greatest.
+	Words []string
 
 	of func(*scenario.Result) float64 // NaN if there is no data
 }
@@ -38,7 +42,28 @@ func Columns() []Column {
 	for _, m := range latencies() {
 		list = append(list, latencyColumns(m)...)
 	}
-	return append(list, rates()...)
+	list = append(list, rates()...)
+	return append(list, Column{Name: "load_state", Words: loadStates(), of: func(r *scenario.Result) float64 {
+		if i := slices.Index(loadStates(), string(r.Report.Saturation.State)); i >= 0 {
+			return float64(i)
+		}
+		return math.NaN()
+	}})
+}
+
+// loadStates are the words of whether queues grew. A run that is too short to tell has
+// no data.
+func loadStates() []string {
+	return []string{string(analysis.Stable), string(analysis.Backlogged), string(analysis.Unsettled), string(analysis.Overloaded)}
+}
+
+// word returns the word of value x of a column of states; ok is false of a quantity, and
+// without data.
+func (c Column) word(x float64) (word string, ok bool) {
+	if c.Words == nil || math.IsNaN(x) || x < 0 || x >= float64(len(c.Words)) {
+		return "", false
+	}
+	return c.Words[int(x)], true
 }
 
 // whole returns a column of whole numbers.

@@ -155,9 +155,12 @@ func (t *Table) CSV(w io.Writer) error {
 // text writes value k of a row exactly, nothing for no data.
 func (r *Row) text(k int, c Column) string {
 	x := r.at(k)
+	word, state := c.word(x)
 	switch {
 	case math.IsNaN(x):
 		return ""
+	case state:
+		return word
 	case c.Whole:
 		return strconv.FormatInt(int64(x), 10)
 	}

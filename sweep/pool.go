@@ -65,7 +65,7 @@ func (t *Table) seeds() *Table {
 	return out
 }
 
-// mean returns the means of the columns; a pool with a row that could not be
+// mean returns the means of the columns, of states the greatest; a pool with a row that could not be
 // simulated has none.
 func (p pool) mean() Row {
 	for _, r := range p {
@@ -74,10 +74,23 @@ func (p pool) mean() Row {
 		}
 	}
 	row := Row{Values: make([]float64, len(Columns()))}
-	for k := range row.Values {
-		row.Values[k] = p.interval(k).Mean
+	for k, c := range Columns() {
+		if c.Words != nil {
+			row.Values[k] = p.worst(k)
+		} else {
+			row.Values[k] = p.interval(k).Mean
+		}
 	}
 	return row
+}
+
+// worst returns the greatest value of column k, NaN if a row has no data.
+func (p pool) worst(k int) float64 {
+	worst := 0.0
+	for i := range p {
+		worst = max(worst, p[i].at(k))
+	}
+	return worst
 }
 
 // plusMinus writes how far the 95 % interval of column k reaches to either side of

@@ -54,7 +54,7 @@ func DefaultFronts() [][2]string {
 func shownColumns() []string {
 	return []string{
 		"output_tokens_per_s_per_gpu", "output_tokens_per_s_per_user", "goodput_share",
-		"ttft_p99_ms", "tpot_p99_ms", "max_gap_p99_ms", "usd_per_million_output_tokens",
+		"ttft_p99_ms", "tpot_p99_ms", "max_gap_p99_ms", "usd_per_million_output_tokens", "load_state",
 	}
 }
 
@@ -174,7 +174,11 @@ func (t *Table) list(rows []int, names []string, top int) string {
 		}
 		for j, n := range names {
 			k, _ := column(n)
-			switch x := t.Rows[i].at(k); {
+			x := t.Rows[i].at(k)
+			word, state := columns[k].word(x)
+			switch {
+			case state:
+				line = append(line, word)
 			case columns[k].Whole && x == math.Trunc(x):
 				line = append(line, analysis.Grouped(int64(x)))
 			default:

@@ -61,9 +61,12 @@ func (t *Table) rowType() reflect.Type {
 	}
 	add("infeasible", reflect.TypeFor[string](), true)
 	for _, c := range Columns() {
-		if c.Whole {
+		switch {
+		case c.Words != nil:
+			add(c.Name, reflect.TypeFor[string](), true)
+		case c.Whole:
 			add(c.Name, reflect.TypeFor[int64](), true)
-		} else {
+		default:
 			add(c.Name, reflect.TypeFor[float64](), true)
 		}
 	}
@@ -96,10 +99,13 @@ func (t *Table) typed() (reflect.Value, error) {
 		if err := next(reason); err != nil {
 			return rows, err
 		}
-		for k := range Columns() {
+		for k, c := range Columns() {
 			var x any
 			if n := row.at(k); !math.IsNaN(n) {
 				x = n
+			}
+			if word, ok := c.word(row.at(k)); ok {
+				x = word
 			}
 			if err := next(x); err != nil {
 				return rows, err
