@@ -16,7 +16,7 @@ type file struct {
 	Name        string           `toml:"name"`
 	Class       string           `toml:"class"`
 	Scenario    *base            `toml:"scenario"`
-	Set         table            `toml:"set"`
+	Set         scenario.Table   `toml:"set"`
 	Dialect     *dialectSection  `toml:"dialect"`
 	SLO         *sloSection      `toml:"slo"`
 	Load        *loadSection     `toml:"load"`
@@ -83,19 +83,6 @@ func (b *base) UnmarshalTOML(x any) error {
 	default:
 		return fmt.Errorf("found %s; must be the path of a scenario file, or a table of its keys", scenario.ValueText(x))
 	}
-	return nil
-}
-
-// table is a table whose keys are those of scenarios.
-type table map[string]any
-
-// UnmarshalTOML implements the interface of the TOML library.
-func (t *table) UnmarshalTOML(x any) error {
-	m, ok := x.(map[string]any)
-	if !ok {
-		return fmt.Errorf("found %s; must be a table of keys of a scenario", scenario.ValueText(x))
-	}
-	*t = m
 	return nil
 }
 

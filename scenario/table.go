@@ -2,10 +2,24 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// A Table is a table of another file whose keys are those of scenarios.
+type Table map[string]any
+
+// UnmarshalTOML implements the interface of the TOML library.
+func (t *Table) UnmarshalTOML(x any) error {
+	m, ok := x.(map[string]any)
+	if !ok {
+		return fmt.Errorf("found %s; must be a table of keys of a scenario", ValueText(x))
+	}
+	*t = m
+	return nil
+}
 
 // An Entry is a key of a scenario that a table of another file gives a value.
 type Entry struct {

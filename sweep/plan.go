@@ -51,16 +51,16 @@ type choice []scenario.Setting
 
 // file is a plan file.
 type file struct {
-	Schema   int64    `toml:"schema"`
-	Name     string   `toml:"name"`
-	Scenario string   `toml:"scenario"`
-	Common   *bool    `toml:"common_random_numbers"`
-	Invalid  string   `toml:"infeasible"`
-	Set      table    `toml:"set"`
-	List     []table  `toml:"list"`
-	Grid     table    `toml:"grid"`
-	Windows  *windows `toml:"windows"`
-	Sample   *sample  `toml:"sample"`
+	Schema   int64            `toml:"schema"`
+	Name     string           `toml:"name"`
+	Scenario string           `toml:"scenario"`
+	Common   *bool            `toml:"common_random_numbers"`
+	Invalid  string           `toml:"infeasible"`
+	Set      scenario.Table   `toml:"set"`
+	List     []scenario.Table `toml:"list"`
+	Grid     scenario.Table   `toml:"grid"`
+	Windows  *windows         `toml:"windows"`
+	Sample   *sample          `toml:"sample"`
 }
 
 // windows cuts stretches of time out of the workload, one after another.
@@ -69,19 +69,6 @@ type windows struct {
 	Width sim.Duration  `toml:"width"`
 	Step  *sim.Duration `toml:"step"` // from one begin to the next; the width if absent
 	Count int64         `toml:"count"`
-}
-
-// table is a table whose keys are those of scenarios.
-type table map[string]any
-
-// UnmarshalTOML implements the interface of the TOML library.
-func (t *table) UnmarshalTOML(x any) error {
-	m, ok := x.(map[string]any)
-	if !ok {
-		return fmt.Errorf("found %s; must be a table of keys of a scenario", scenario.ValueText(x))
-	}
-	*t = m
-	return nil
 }
 
 // ReadPlan reads the plan with the content text of the file called path; the
@@ -188,7 +175,7 @@ func (r *reader) setting(e scenario.Entry) (s scenario.Setting, ok bool) {
 }
 
 // settings makes settings of the table called path.
-func (r *reader) settings(path string, t table) []scenario.Setting {
+func (r *reader) settings(path string, t scenario.Table) []scenario.Setting {
 	var list []scenario.Setting
 	for _, e := range scenario.Entries(path, t, r.where, scenario.WholeTables()...) {
 		if s, ok := r.setting(e); ok {
@@ -199,7 +186,7 @@ func (r *reader) settings(path string, t table) []scenario.Setting {
 }
 
 // grid makes an axis of each key of the grid.
-func (r *reader) grid(t table) {
+func (r *reader) grid(t scenario.Table) {
 	for _, e := range scenario.Entries("grid", t, r.where) {
 		values := listOf(e.Value)
 		if values == nil {

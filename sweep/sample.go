@@ -14,10 +14,10 @@ import (
 
 // sample draws points instead of crossing values.
 type sample struct {
-	Method string `toml:"method"`
-	Points int64  `toml:"points"`
-	Seed   uint64 `toml:"seed"`
-	Keys   table  `toml:"keys"`
+	Method string         `toml:"method"`
+	Points int64          `toml:"points"`
+	Seed   uint64         `toml:"seed"`
+	Keys   scenario.Table `toml:"keys"`
 }
 
 // The methods of drawing.
