@@ -25,6 +25,10 @@ type Column struct {
 	of func(*scenario.Result) float64 // NaN if there is no data
 }
 
+// Of returns the quantity of r, NaN if there is no data. r has the percentiles of
+// analysis.TailPercentiles.
+func (c Column) Of(r *scenario.Result) float64 { return c.of(r) }
+
 // Columns lists the quantities of a result, in the order of the tables.
 func Columns() []Column {
 	list := []Column{

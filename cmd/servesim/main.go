@@ -93,6 +93,7 @@ func verbs(e env) []*cobra.Command {
 		newModel(e, nil),
 		newGPU(e, nil),
 		newList(e, nil),
+		newReproduce(e, nil),
 		newValidate(e, nil),
 		newFit(e, nil),
 		newVersion(e, nil),

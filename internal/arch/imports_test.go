@@ -49,6 +49,7 @@ func may() map[string][]string {
 		"capacity":            {"sim", "sim/workload", "sim/observe", "sim/engine", "sim/gpu", "analysis", "report", "scenario", "internal/portable", "internal/workers"},
 		"claim":               {"sim", "sim/workload", "sim/observe", "sim/gpu", "analysis", "report", "scenario", "internal/workers"},
 		"hardware":            {"sim", "sim/observe", "sim/gpu", "analysis", "report", "scenario", "capacity", "internal/workers"},
+		"reproduce":           {"sim", "sim/gpu", "sim/observe", "analysis", "analysis/dialect", "analysis/tail", "analysis/transcript", "report", "scenario", "sweep", "capacity", "explain", "internal/strict", "internal/workers"},
 		"validate":            {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis", "internal/workers"},
 		"calibrate":           {"sim", "sim/workload", "sim/scheduler", "sim/gpu", "sim/observe", "sim/engine", "analysis/transcript", "validate", "calibrate/vllmlog", "internal/portable", "internal/strict", "internal/workers"},
 		"calibrate/vllmlog":   {"internal/infile"},
