@@ -59,6 +59,8 @@ type Report struct {
 	Saturation Saturation
 	// WarmUp is what the rest leaves out, nil if nothing was to be.
 	WarmUp *WarmUp
+	// Drill is how the run went through failures of replicas, nil if none were to fail.
+	Drill *DrillReport
 	// Warnings say what to beware of in the rest.
 	Warnings []Warning
 }

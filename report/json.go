@@ -93,7 +93,7 @@ func summaryMembers(r *analysis.Report) object {
 	for _, m := range r.Metrics() {
 		latency = append(latency, Member{m.Key, append(object{{"name", m.Name}, {"definition", m.Definition}}, distribution(m.Distribution)...)})
 	}
-	return object{
+	o := object{
 		{"run", headerObject(&r.Header)},
 		{"requests", requests},
 		{"warm_up", warmUpObject(r.WarmUp)},
@@ -116,6 +116,10 @@ func summaryMembers(r *analysis.Report) object {
 		{"saturation", saturationObject(&r.Saturation)},
 		{"warnings", warningObjects(r.Warnings)},
 	}
+	if r.Drill != nil {
+		o = append(o, Member{"drill", drillObject(r.Drill)})
+	}
+	return o
 }
 
 // warmUpObject is what figures leave out, nil without a warm-up.

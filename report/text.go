@@ -31,6 +31,7 @@ func (p *page) run(r *analysis.Report) {
 	p.latencies(r)
 	p.goodput(r.Goodput)
 	p.verdicts(r.Verdicts)
+	p.drill(r.Drill)
 	p.byClass(r)
 	p.byOutput(r)
 	p.engine(r)

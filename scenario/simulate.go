@@ -73,13 +73,24 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 			tee = append(tee, s)
 		}
 	}
+	drill := p.Drill()
+	var drilled *analysis.Drill
+	if !drill.Empty() {
+		drilled = analysis.NewDrill(p.SLO.Goodput, engine.ReasonNoReplica, cut)
+		drill.Told = func(c engine.Change) { drilled.Change(c.At, c.Takes) }
+		tee = append(tee, drilled)
+	}
 	config := p.Engine(warm(in.Source, cut), tee)
+	config.Drill = drill
 	config.Detail = len(o.Sinks) > 0
 	err = engine.Run(ctx, config)
 	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
 		return nil, runError(err)
 	}
 	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share(), Traces: in.reports()}
+	if drilled != nil {
+		r.Report.Drill = drilled.Report()
+	}
 	if cut != nil {
 		said.From = cut.From
 		said.Requests, said.Steps = cut.LeftOut()

@@ -61,11 +61,11 @@ func TestIdleReplicasCount(t *testing.T) {
 }
 
 func poolFaults() []faultCase {
-	return []faultCase{
+	return append(drillFaults(), []faultCase{
 		withFlags("no replicas", "--set pool.replicas=0", "pool.replicas", "found 0", "from 1 to 4096"),
 		withFlags("many replicas", "--set pool.replicas=1000000", "pool.replicas", "found 1000000"),
 		withFlags("half a replica", "--set pool.replicas=1.5", "pool.replicas"),
 		withFlags("unknown router", "--set pool.router=leastoutstanding --set pool.replicas=2", "pool.router", `"leastoutstanding"`, "least-outstanding"),
 		withScenario("unknown key of a pool", small+"\n[pool]\nreplica = 2\n", "s.toml:", "pool.replica", "replicas"),
-	}
+	}...)
 }
