@@ -17,8 +17,8 @@ type Setting struct {
 	Value any    // as TOML decodes it
 	Text  string // as it was written, for messages and labels
 	Flag  string // the flag that gave it
-	// Replay tells that the value is a trace to replay: it takes the place of the
-	// whole workload.
+	// Replay tells that the value is a trace to replay, or a preset: it takes the place
+	// of the whole workload.
 	Replay bool
 }
 

@@ -260,8 +260,8 @@ func (d *document) rebase(dir string) {
 	}
 }
 
-// apply changes the tree as the command line says. A trace takes the place of
-// the whole workload, for what the file says of the old one wouldn't fit, and
+// apply changes the tree as the command line says. A trace, or a preset that is to,
+// takes the place of the whole workload, for what the file says of the old one wouldn't fit, and
 // gives the scenario its name, for the old one may describe the old workload. A
 // preset of limits takes the place of all the limits of the file.
 func (d *document) apply(src Source) {

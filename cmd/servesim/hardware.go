@@ -123,14 +123,13 @@ func (o *hardwareOptions) choose(cmd *cobra.Command, args []string) error {
 
 // setWorkload puts a preset in the place of the scenario's requests.
 func (o *hardwareOptions) setWorkload() error {
-	s, err := scenario.NewSetting("workload.preset", o.workload, "--workload")
-	if err != nil {
-		return err
+	if o.scenario.trace != "" {
+		return usagef("--workload %s and --trace %s are two workloads; leave one out", o.workload, o.scenario.trace)
 	}
-	if o.source, err = o.source.With([]scenario.Setting{s}); err != nil {
-		return err
-	}
-	return nil
+	preset := scenario.Setting{Key: "workload.preset", Value: o.workload, Text: o.workload, Flag: "--workload", Replay: true}
+	var err error
+	o.source, err = o.source.With([]scenario.Setting{preset})
+	return err
 }
 
 // runHardware compares and prints what it found.

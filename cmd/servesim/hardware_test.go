@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"servesim/scenario"
 )
 
 // hastily are flags with which a comparison takes less than a second.
@@ -76,6 +79,23 @@ func TestHardwareInJSON(t *testing.T) {
 	}
 }
 
+// TestHardwareOnAPreset has one take the place of everything that a scenario says of
+// its requests.
+func TestHardwareOnAPreset(t *testing.T) {
+	inFolder(t, map[string]string{"s.toml": bounded()})
+	o := &hardwareOptions{}
+	cmd := newHardware(env{}, func(_ context.Context, got *hardwareOptions) error { o = got; return nil })
+	cmd.SetArgs(strings.Fields("h100 b200 --scenario s.toml --workload llmperf"))
+	must(cmd.Execute())
+	p, err := scenario.Load(o.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts := linesOf(p.Facts()).folded(0); !strings.Contains(facts, "Scenario    llmperf, seed 3") || !strings.Contains(facts, "Workload    llmperf: poisson arrivals at 5 requests/s") {
+		t.Error(facts)
+	}
+}
+
 func hardwareFaults() []faultCase {
 	fault := func(title, args string, wants ...string) faultCase {
 		return faultCase{title, map[string]string{"s.toml": bounded()}, "hardware --scenario s.toml " + args + hastily, wants}
@@ -100,6 +120,7 @@ func hardwareFaults() []faultCase {
 		fault("share of nothing to compare at", "h100 b200 --share 0", "--share 0"),
 		fault("share of two", "h100 b200 --share 200%", "--share 200%"),
 		fault("a scenario among GPUs", "t.toml h100 b200", "t.toml", "no such file"),
+		fault("two workloads", "h100 b200 --workload llmperf --trace t.csv", "--workload llmperf and --trace t.csv"),
 		fault("an unknown workload to compare on", "h100 b200 --workload nope", "nope", "azure-chat"),
 		{"a scenario file in the place of a GPU", map[string]string{"s.toml": bounded()}, "hardware s.toml b200", []string{"arguments are GPUs", "--scenario"}},
 		{"hardware on a trace on stdin", map[string]string{"s.toml": bounded()}, "hardware h100 b200 --scenario s.toml --trace -", []string{"standard input", "write it to a file first"}},
