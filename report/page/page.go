@@ -39,8 +39,6 @@ type Section struct {
 	Pictures []Picture
 	Lives    []Life
 	Blocks   []report.Block
-	// Text is lines that stand as they are, tables in columns among them.
-	Text string
 }
 
 // A Picture is a figure, with the same as a still picture in SVG for where no scripts

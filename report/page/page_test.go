@@ -52,11 +52,11 @@ func sample(name func() string) *Page {
 		Facts: []Fact{{name(), name()}, {"", name()}},
 		First: []Picture{{Figure: f, Still: []byte("<svg/>")}},
 		Sections: []Section{{
-			Title: name(), Note: name(), Text: name(), Lives: []Life{{Of: name(), Life: life}},
+			Title: name(), Note: name(), Lives: []Life{{Of: name(), Life: life}},
 			Blocks: []report.Block{
 				{Item: true, Name: name(), Text: name()}, {Text: name()},
 				{Table: &report.Table{Left: 1, Heads: []string{name(), name()}, Rows: [][]string{{"  " + name(), name()}, {name()}}}},
-				{Text: name()},
+				{Text: name()}, {Text: "a\n" + name()},
 			},
 		}},
 	}

@@ -12,6 +12,8 @@ type part struct {
 	Items []Fact
 	Table *table
 	Line  string
+	// Pre is lines that stand as they are.
+	Pre string
 }
 
 // A table is a report.Table for the template.
@@ -53,6 +55,8 @@ func partsOf(blocks []report.Block) []part {
 			list[n].Items = append(list[n].Items, Fact{b.Name, b.Text})
 		case b.Item:
 			list = append(list, part{Items: []Fact{{b.Name, b.Text}}})
+		case strings.Contains(b.Text, "\n"):
+			list = append(list, part{Pre: b.Text})
 		default:
 			list = append(list, part{Line: b.Text})
 		}

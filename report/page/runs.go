@@ -74,7 +74,7 @@ func (p *Page) compose(content *Content) error {
 	} else {
 		p.First = c.pictures(figure.CCDF(known(runs, figure.ITL, figure.TTFT), list))
 	}
-	p.add(Section{Title: "Figures in full", Blocks: content.Blocks})
+	p.add(Section{Title: "Tables", Blocks: content.Blocks})
 	all := known(runs, figure.TTFT, figure.TPOT, figure.ITL, figure.E2E)
 	p.add(Section{Title: "Distributions", Note: distributionNote(len(runs)),
 		Pictures: c.pictures(figure.CCDF(all, list), figure.ECDF(all, list))})

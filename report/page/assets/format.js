@@ -29,16 +29,22 @@ function colourOf(series) {
   return style("--" + series.role + (n ? series.index % n : "")) || style("--run0");
 }
 
-// decades returns the ticks of a logarithmic axis from one value to another.
+// decades returns the ticks of a logarithmic axis from one value to another: as many
+// parts of each decade as it takes for four of them, or equal steps where even tenths
+// of a decade are too coarse.
 function decades(min, max) {
-  const span = Math.log10(max / min);
-  const steps = span > 4 ? [1] : span > 1.6 ? [1, 3] : [1, 2, 3, 5, 7];
-  const list = [];
-  for (let e = Math.floor(Math.log10(min)) - 1; e <= Math.ceil(Math.log10(max)); e++) {
-    for (const s of steps) {
-      const v = Number((s * Math.pow(10, e)).toPrecision(3));
-      if (v >= min * 0.999 && v <= max * 1.001) list.push(v);
+  for (const steps of [[1], [1, 3], [1, 2, 5], [1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 9.5]]) {
+    const list = [];
+    for (let e = Math.floor(Math.log10(min)) - 1; e <= Math.ceil(Math.log10(max)); e++) {
+      for (const s of steps) {
+        const v = Number((s * Math.pow(10, e)).toPrecision(3));
+        if (v >= min * 0.999 && v <= max * 1.001) list.push(v);
+      }
     }
+    if (list.length >= 4) return list;
   }
+  const raw = (max - min) / 5, unit = Math.pow(10, Math.floor(Math.log10(raw)));
+  const step = unit * [1, 2, 5, 10].find(k => k * unit >= raw), list = [];
+  for (let v = Math.ceil(min / step) * step; v <= max; v += step) list.push(Number(v.toPrecision(6)));
   return list;
 }

@@ -40,13 +40,13 @@ function groupOf(k, panel) {
 
 document.querySelectorAll(".picture").forEach((element, k) => {
   const figure = page.figures[k], panels = element.querySelector(".panels");
-  const alike = ["ccdf", "ecdf", "blame"].includes(figure.kind);
+  const alike = ["ccdf", "ecdf", "blame", "bars"].includes(figure.kind);
   const widths = figure.widths && figure.widths.length ? figure.widths : Array(figure.columns).fill(1);
-  panels.style.gridTemplateColumns = alike ? "repeat(auto-fit, minmax(min(100%, " + (figure.kind === "blame" ? 520 : 330) + "px), 1fr))" :
+  panels.style.gridTemplateColumns = alike ? "repeat(auto-fit, minmax(min(100%, " + (figure.kind === "blame" || figure.kind === "bars" ? 520 : 330) + "px), 1fr))" :
     widths.map(w => "minmax(0, " + w + "fr)").join(" ");
   element.querySelectorAll(".plot").forEach((plot, i) => {
     const panel = figure.panels[i];
-    panel.several = new Set((panel.marks || []).map(m => m.index)).size > 1;
+    panel.several = new Set((panel.marks || []).map(m => m.index).filter(k => k >= 0)).size > 1;
     keys(makePanel(panel, plot, groupOf(k, panel)));
   });
 });

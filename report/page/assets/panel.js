@@ -68,7 +68,7 @@ function axis(a, side, p) {
   if (a.scale === "log") {
     out.splits = (u, i, min, max) => decades(min, max);
     out.filter = (u, list) => list;
-    if (side === "x") out.values = (u, list) => thinned(u, list).map(v => v === null ? "" : shown(v));
+    out.values = (u, list) => thinned(u, list, side).map(v => v === null ? "" : shown(v));
   }
   if (a.scale === "names") {
     out.splits = () => a.names.map((_, i) => i);
@@ -81,11 +81,12 @@ function axis(a, side, p) {
 }
 
 // thinned leaves out labels that have no room beside the one before.
-function thinned(u, list) {
-  let last = -1e9;
+function thinned(u, list, side) {
+  const room = side === "x" ? 44 : 15;
+  let last = NaN;
   return list.map(v => {
-    const at = u.valToPos(v, "x");
-    if (at - last < 44) return null;
+    const at = u.valToPos(v, side);
+    if (Math.abs(at - last) < room) return null;
     last = at;
     return v;
   });
