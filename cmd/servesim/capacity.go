@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"strconv"
 
@@ -21,6 +21,7 @@ type capacityOptions struct {
 	source   scenario.Source
 	search   searchFlags
 	json     bool
+	html     htmlFlag
 
 	instant   string
 	window    sim.Duration
@@ -60,7 +61,7 @@ Pools are simulated as they are. --spare 1 keeps the limits with one replica los
 			if o.source, err = o.scenario.source(cmd, args); err != nil {
 				return err
 			}
-			if err := o.check(cmd); err != nil {
+			if err := errors.Join(o.check(cmd), o.html.check(nil)); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -77,6 +78,7 @@ func (o *capacityOptions) bind(cmd *cobra.Command) {
 	o.search.bind(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the answer as JSON")
+	o.html.bind(cmd)
 	f.Float64Var(&o.forRate, "for-rate", 0, "find the fewest GPUs that serve so many `REQUESTS` a second")
 	f.BoolVar(&o.forTrace, "for-trace", false, "find the fewest GPUs that serve the workload as it is")
 	f.StringVar(&o.instant, "instant", "", "also say how many replicas the workload takes at least in each `WINDOW`, such as 60s, if they came and went at once")
@@ -128,6 +130,10 @@ func runCapacity(ctx context.Context, o *capacityOptions) error {
 		}
 		o.source.Content = string(text)
 	}
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
+		return err
+	}
 	o.source.Shelf = &scenario.Shelf{}
 	var bar *progress
 	if o.env.tty {
@@ -138,38 +144,53 @@ func runCapacity(ctx context.Context, o *capacityOptions) error {
 			bar.show()
 		}
 	}
-	out, err := o.find(ctx)
+	found, err := o.find(ctx)
 	bar.finish()
 	if err != nil {
 		return err
+	}
+	if o.html.asked() {
+		if err := o.writePage(found); err != nil {
+			return err
+		}
+	}
+	out := found.text
+	if o.json {
+		out = found.json
 	}
 	_, err = io.WriteString(o.env.stdout, out)
 	return err
 }
 
-// find returns what to print.
-func (o *capacityOptions) find(ctx context.Context) (string, error) {
+// A foundCapacity is what a search found, for people and for programs.
+type foundCapacity struct {
+	plan       *scenario.Plan
+	text, json string
+	answer     string // the name of the item in text that answers
+}
+
+// find searches.
+func (o *capacityOptions) find(ctx context.Context) (c *foundCapacity, err error) {
 	if o.fleet {
 		f, err := capacity.Fewest(ctx, o.source, o.converted, capacity.FleetOptions{Rate: o.forRate, GPUs: o.gpus, TPs: o.tps, Spare: o.spare})
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if o.json {
-			return f.JSON()
-		}
-		return fmt.Sprintf("%s%s", linesOf(f.Choices[0].Plan.Facts()).folded(0), f.Text()), nil
+		p := f.Choices[0].Plan
+		c = &foundCapacity{plan: p, text: linesOf(p.Facts()).folded(0) + f.Text(), answer: "Fewest"}
+		c.json, err = f.JSON()
+		return c, err
 	}
 	a, err := capacity.Find(ctx, o.source, o.converted)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if o.window > 0 {
 		if a.Instant, err = capacity.InstantOf(o.source, a, o.window); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	if o.json {
-		return a.JSON()
-	}
-	return linesOf(a.Plan.Facts()).folded(0) + a.Text(), nil
+	c = &foundCapacity{plan: a.Plan, text: linesOf(a.Plan.Facts()).folded(0) + a.Text(), answer: "Capacity"}
+	c.json, err = a.JSON()
+	return c, err
 }

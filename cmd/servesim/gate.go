@@ -25,6 +25,7 @@ type gateOptions struct {
 	jobs            int
 	json            bool
 	junit, markdown string
+	html            htmlFlag
 }
 
 // newGate returns the verb gate, which calls run, or runGate if that is nil.
@@ -63,6 +64,9 @@ what was found, and more runs would tell; 2 refused or misconfigured, 1 failed.`
 			if o.jobs < 1 {
 				return usagef("--jobs %d: must be 1 or more", o.jobs)
 			}
+			if err := o.html.check(map[string]string{o.junit: "--junit", o.markdown: "--markdown"}); err != nil {
+				return err
+			}
 			return run(cmd.Context(), o)
 		},
 		ValidArgsFunction: completeTOML,
@@ -72,12 +76,17 @@ what was found, and more runs would tell; 2 refused or misconfigured, 1 failed.`
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "runs under way at once")
 	f.BoolVar(&o.json, "json", false, "print the verdict and its evidence as JSON")
 	f.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE`")
+	o.html.bind(cmd)
 	f.StringVar(&o.markdown, "markdown", "", "write a summary for a pull request to `FILE`")
 	return cmd
 }
 
 // runGate judges a gate and writes what came of it, into files even if it is refused.
 func runGate(ctx context.Context, o *gateOptions) error {
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
+		return err
+	}
 	outcome, err := o.judge(ctx)
 	var usage *scenario.UsageError
 	if errors.As(err, &usage) && !errors.Is(err, context.Canceled) {
@@ -95,6 +104,11 @@ func runGate(ctx context.Context, o *gateOptions) error {
 	}
 	if err := o.files(func(w io.Writer) error { return outcome.JUnit(w, text.String()) }, outcome.Markdown); err != nil {
 		return err
+	}
+	if o.html.asked() {
+		if err := o.writePage(outcome, text.String()); err != nil {
+			return err
+		}
 	}
 	if o.json {
 		err = outcome.JSON(o.env.stdout)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -27,6 +28,7 @@ type hardwareOptions struct {
 	options  hardware.Options
 	share    string
 	form     formatFlag
+	html     htmlFlag
 }
 
 // newHardware returns the verb hardware, which calls run, or runHardware if that is nil.
@@ -53,7 +55,7 @@ listed with the smallest layout that does. docs/hardware.md says how far to trus
   servesim hardware h100:tp8 b200:tp4 --scenario mine.toml --price b200=5.25 -o json`,
 		Args: arguments(looseLimits),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.choose(cmd, args); err != nil {
+			if err := errors.Join(o.choose(cmd, args), o.html.check(nil)); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -63,6 +65,7 @@ listed with the smallest layout that does. docs/hardware.md says how far to trus
 	o.scenario.bind(cmd)
 	o.search.bind(cmd)
 	o.form.bind(cmd)
+	o.html.bind(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.path, "scenario", "", "scenario `FILE` that the configurations serve, in the place of the default one")
 	f.StringVar(&o.workload, "workload", "", "`PRESET` of requests in the place of the scenario's; see servesim list presets")
@@ -134,6 +137,10 @@ func (o *hardwareOptions) setWorkload() error {
 
 // runHardware compares and prints what it found.
 func runHardware(ctx context.Context, o *hardwareOptions) error {
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
+		return err
+	}
 	o.source.Shelf = &scenario.Shelf{}
 	var bar *progress
 	if o.env.tty {
@@ -148,6 +155,11 @@ func runHardware(ctx context.Context, o *hardwareOptions) error {
 	bar.finish()
 	if err != nil {
 		return err
+	}
+	if o.html.asked() {
+		if err := o.writePage(c); err != nil {
+			return err
+		}
 	}
 	out := ""
 	if form, err := o.form.chosen(); err != nil {

@@ -121,3 +121,47 @@ func TestReport(t *testing.T) {
 		t.Error("a page was written all the same")
 	}
 }
+
+// TestTablePages writes the pages of a sweep, a capacity, a fleet, a gate and a comparison
+// of hardware, each beside what is printed.
+func TestTablePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("searches take long")
+	}
+	inFolder(t, map[string]string{
+		"s.toml":    bounded(),
+		"gate.toml": gated(),
+		"plan.toml": "schema = 1\nscenario = \"s.toml\"\n[grid]\nrate_per_s = [2, 4]\nmax_num_batched_tokens = [512, 2048]\n",
+	})
+	for name, args := range map[string]string{
+		"sweep":    "sweep plan.toml --out out",
+		"capacity": "capacity s.toml" + hastily,
+		"fleet":    "capacity s.toml --for-rate 20" + hastily,
+		"gate":     "gate gate.toml",
+		"hardware": "hardware h100 b200 --scenario s.toml" + hastily,
+	} {
+		page := name + ".html"
+		plain := ok(t, strings.Fields(args)...)
+		if with := ok(t, strings.Fields(args+" --html "+page)...); with != plain {
+			t.Errorf("%s: with a page other lines are printed than without", name)
+		}
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		if !strings.Contains(text, `<p class="verdict"`) || name != "fleet" && !strings.Contains(text, `<figure class="picture`) || !strings.Contains(text, "<pre") {
+			t.Errorf("%s: the page has no verdict, no figure or no table", name)
+		}
+	}
+	for _, c := range [][2]string{
+		{"sweep plan.toml --html x.html --shard 0/2", "--html and --shard don't go together"},
+		{"sweep plan.toml --html x.html --emit slurm", "--html and --emit don't go together"},
+		{"capacity s.toml --html -", "a page goes to a file"},
+		{"gate g.toml --html x.html --junit x.html", "--junit has that name too"},
+	} {
+		if o := do(t, strings.Fields(c[0])...); o.code != exitUsage || !strings.Contains(o.stderr, c[1]) {
+			t.Errorf("%s: code %d, %q; want %q", c[0], o.code, o.stderr, c[1])
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,6 +30,7 @@ type sweepOptions struct {
 	emitted       sweep.EmitOptions
 	text          sweep.TextOptions
 	pareto        []string
+	html          htmlFlag
 	getenv        func(string) string
 	waitEvery     time.Duration
 }
@@ -81,6 +83,7 @@ func (o *sweepOptions) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.wait, "wait", false, "with --merge, wait until every point is done")
 	f.BoolVar(&o.partial, "partial", false, "with --merge, merge what there is")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	o.html.bind(cmd)
 	f.StringVar(&o.text.RankBy, "rank-by", "", "`COLUMN` of servesim list columns to rank by (default good requests or output tokens per second and GPU)")
 	f.IntVar(&o.text.Top, "top", 10, "points of each list, 0 for all")
 	f.StringArrayVar(&o.pareto, "pareto", nil, "two columns `A,B` whose Pareto front is printed; may be repeated")
@@ -106,6 +109,8 @@ func (o *sweepOptions) check(cmd *cobra.Command) error {
 		{"--shard", "--emit", given("shard") && given("emit")},
 		{"--json", "--emit", o.json && given("emit")},
 		{"--json", "--shard", o.json && given("shard")},
+		{"--html", "--emit", o.html.asked() && given("emit")},
+		{"--html", "--shard", o.html.asked() && given("shard")},
 	} {
 		if f.wrong {
 			return usagef("%s and %s don't go together; give one of them", f.flag, f.other)
@@ -134,7 +139,7 @@ func (o *sweepOptions) check(cmd *cobra.Command) error {
 		}
 		o.text.Fronts = append(o.text.Fronts, [2]string{strings.TrimSpace(a), strings.TrimSpace(b)})
 	}
-	return o.text.Check()
+	return errors.Join(o.html.check(nil), o.text.Check())
 }
 
 // folder returns the folder of the results.
@@ -160,6 +165,13 @@ func runSweep(ctx context.Context, o *sweepOptions) error {
 	}
 	shard, part, err := o.part()
 	if err != nil {
+		return err
+	}
+	if part && o.html.asked() {
+		return usagef("--html shows all points, and the environment makes this shard %s; give it to servesim sweep %s --merge", shard, o.path)
+	}
+	defer o.html.abort()
+	if err := o.html.open(); err != nil {
 		return err
 	}
 	s, err := sweep.Open(ctx, plan, o.folder(), o.jobs)
@@ -258,13 +270,23 @@ func (o *sweepOptions) print(s *sweep.Sweep, t *sweep.Table) error {
 	if err != nil {
 		return err
 	}
+	if o.json && !o.html.asked() {
+		return t.JSON(o.env.stdout)
+	}
+	var text strings.Builder
+	if err := errors.Join(s.Describe(&text, t, paths), t.Text(&text, o.text)); err != nil {
+		return err
+	}
+	if o.html.asked() {
+		if err := o.writePage(s, t, text.String()); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		return t.JSON(o.env.stdout)
 	}
-	if err := s.Describe(o.env.stdout, t, paths); err != nil {
-		return err
-	}
-	return t.Text(o.env.stdout, o.text)
+	_, err = io.WriteString(o.env.stdout, text.String())
+	return err
 }
 
 // writeJob writes the job that does the sweep on a cluster.
