@@ -55,7 +55,8 @@ func capacity(ctx context.Context, src scenario.Source, u *setup, k kinds) (floa
 	}
 	u.draws(k, 1e6, capacityRequests)(p.Scenario)
 	c := &clearance{}
-	_, err = p.Simulate(ctx, scenario.Options{Watch: func(*scenario.Opened) observe.Sink { return c }})
+	// All requests come at once, so that a warm-up would leave out every one.
+	_, err = p.Simulate(ctx, scenario.Options{WarmUp: &scenario.WarmUp{}, Watch: func(*scenario.Opened) observe.Sink { return c }})
 	if err != nil {
 		return 0, err
 	}

@@ -133,7 +133,7 @@ func Tell(ctx context.Context, src scenario.Source, c Choice, w Work) (*Lives, e
 		return nil, &scenario.UsageError{Err: err}
 	}
 	p := &picker{choice: c, prompts: map[int64]int32{}}
-	if err := watch(ctx, src, w, p); err != nil {
+	if err := pick(ctx, src, w, p); err != nil {
 		return nil, err
 	}
 	found, err := p.found()
@@ -178,13 +178,13 @@ func Tell(ctx context.Context, src scenario.Source, c Choice, w Work) (*Lives, e
 	return all, nil
 }
 
-// watch simulates src for a sink that only looks on.
-func watch(ctx context.Context, src scenario.Source, w Work, sink observe.Sink) error {
+// pick simulates src for a picker.
+func pick(ctx context.Context, src scenario.Source, w Work, sink *picker) error {
 	p, err := scenario.Load(src)
 	if err != nil {
 		return err
 	}
-	_, err = p.Simulate(ctx, scenario.Options{Percentiles: percentiles(), Watch: func(*scenario.Opened) observe.Sink { return sink }})
+	_, err = p.Simulate(ctx, scenario.Options{Percentiles: percentiles(), Measured: []observe.Sink{slowest{sink}}, Watch: func(*scenario.Opened) observe.Sink { return sink }})
 	if w.Progress != nil {
 		w.Progress(1, 2)
 	}

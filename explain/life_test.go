@@ -131,6 +131,25 @@ func (e *every) Request(r *observe.Request) error {
 	return nil
 }
 
+// TestWarmUpHasNoWorst holds that the slowest are found among those that figures are
+// of, and that any request can be named.
+func TestWarmUpHasNoWorst(t *testing.T) {
+	src := source(t, "run.warmup=20s")
+	l, err := Tell(t.Context(), src, Choice{Requests: []int64{0}, Worst: Orders(), Number: 5}, Work{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.List {
+		r := &l.List[i].Request
+		if early := r.Arrival < sim.Time(20*sim.Second); early != (r.ID == 0) {
+			t.Errorf("request %d arrives at %v", r.ID, r.Arrival)
+		}
+	}
+	if len(l.List) < 6 {
+		t.Errorf("%d lives are told", len(l.List))
+	}
+}
+
 func TestLivesGolden(t *testing.T) {
 	src := source(t, "requests=200", "rate_per_s=20", "policy=vllm@0.8-v0", "num_gpu_blocks_override=2500")
 	l, err := Tell(t.Context(), src, Choice{Requests: []int64{17}, Worst: []string{"ttft", "itl"}, Number: 1}, Work{})

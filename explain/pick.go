@@ -71,8 +71,8 @@ type picked struct {
 	since, end sim.Time
 }
 
-// A picker is an observe.Sink that finds the requests of a Choice, and keeps the
-// length of every prompt.
+// A picker is an observe.Sink that finds the requests of a Choice that are named by ID,
+// and keeps the length of every prompt. Its slowest finds the others.
 type picker struct {
 	choice  Choice
 	worst   [][]picked // by each of the choice's orders, the slowest first
@@ -87,6 +87,17 @@ func (p *picker) Request(r *observe.Request) error {
 	if slices.Contains(p.choice.Requests, r.ID) {
 		p.named = append(p.named, one)
 	}
+	return nil
+}
+
+// A slowest is an observe.Sink that finds the slowest requests of a picker: among those
+// that come after the warm-up, which figures are of.
+type slowest struct{ *picker }
+
+// Request implements observe.Sink.
+func (s slowest) Request(r *observe.Request) error {
+	p := s.picker
+	one := picked{id: r.ID, replica: r.Replica, since: r.Arrival, end: r.End}
 	for k, by := range p.choice.Worst {
 		if k == len(p.worst) {
 			p.worst = append(p.worst, nil)

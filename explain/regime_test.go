@@ -123,6 +123,9 @@ func TestCapacityIsWhereQueuesGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if warm, err := capacity(t.Context(), source(t, "run.warmup=60s"), u, k); err != nil || warm != rate {
+		t.Errorf("with a warm-up the capacity is %v, without %v: %v", warm, rate, err)
+	}
 	for factor, grows := range map[float64]bool{0.85: false, 1.15: true} {
 		j := job{source: source(t), change: u.draws(k, rate*factor, 20_000), statistics: Statistics()}
 		m, err := j.measure(t.Context())
