@@ -114,6 +114,13 @@ func lifeLaws(l *blame.Life, brief bool) error {
 			return fmt.Errorf("%v took %v", blame.Cause(c), d)
 		}
 	}
+	failed := sim.Duration(0)
+	for _, a := range r.Attempts {
+		failed += a.To.Sub(a.From)
+	}
+	if parts[blame.Failed] != failed || parts[blame.NoReplica] != r.Detour-failed {
+		return fmt.Errorf("%v on failed replicas and %v without one, of a detour of %v with attempts of %v", parts[blame.Failed], parts[blame.NoReplica], r.Detour, failed)
+	}
 	if got, want := l.ToFirst.Sum(), first.Sub(r.Arrival); got != want {
 		return fmt.Errorf("parts to the first token sum to %v, not %v", got, want)
 	}
