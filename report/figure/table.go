@@ -82,7 +82,7 @@ func readSweep(text []byte) (*Table, error) {
 		}
 		for _, c := range in.Columns {
 			var x *float64
-			if raw, ok := p[c]; ok {
+			if raw, ok := p[c]; ok && raw[0] != '"' { // what is said in words has no place on an axis
 				if err := json.Unmarshal(raw, &x); err != nil {
 					return nil, fmt.Errorf("point %d: %s: %w", i+1, c, err)
 				}
