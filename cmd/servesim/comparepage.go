@@ -31,7 +31,7 @@ func (o *compareOptions) writePage(c *analysis.Comparison, results []*scenario.R
 		common = append(common, scenario.Fact{Name: "Caution", Text: caution})
 	}
 	p, err := page.OfComparison(&page.Content{
-		Title: titleOf(results[0].Plan), Runs: runs, Facts: pageFacts(common), Blocks: report.Blocks(&report.Document{Comparison: c}),
+		Draw: drawStill, Title: titleOf(results[0].Plan), Runs: runs, Facts: pageFacts(common), Blocks: report.Blocks(&report.Document{Comparison: c}),
 	}, c)
 	if err != nil {
 		return err

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 
 	"servesim/analysis"
 	"servesim/report/figure"
 	"servesim/report/lives"
 	"servesim/report/page"
+	"servesim/report/still"
 	"servesim/scenario"
 	"servesim/sim/observe"
 
@@ -128,3 +130,10 @@ func originOf(h observe.Header) []page.Fact {
 
 // titleOf names a plan.
 func titleOf(p *scenario.Plan) string { return cmp.Or(p.Scenario.Name, "scenario without a name") }
+
+// drawStill draws a figure of a page as a still picture.
+func drawStill(f *figure.Figure) ([]byte, error) {
+	var b bytes.Buffer
+	err := still.Write(&b, f, still.SVG)
+	return b.Bytes(), err
+}

@@ -107,13 +107,13 @@ func runReport(ctx context.Context, o *reportOptions) error {
 // pageOf returns the page of runs, which are compared if there are several.
 func pageOf(labels []string, runs []page.Run, compared []analysis.Run) (*page.Page, error) {
 	if len(runs) == 1 {
-		return page.OfRun(&page.Content{Title: labels[0], Runs: runs, Blocks: report.Blocks(&report.Document{Run: runs[0].Report})})
+		return page.OfRun(&page.Content{Draw: drawStill, Title: labels[0], Runs: runs, Blocks: report.Blocks(&report.Document{Run: runs[0].Report})})
 	}
 	c, err := analysis.Compare(compared)
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	return page.OfComparison(&page.Content{Title: strings.Join(labels, " against "), Runs: runs, Blocks: report.Blocks(&report.Document{Comparison: c})}, c)
+	return page.OfComparison(&page.Content{Draw: drawStill, Title: strings.Join(labels, " against "), Runs: runs, Blocks: report.Blocks(&report.Document{Comparison: c})}, c)
 }
 
 // read reads the run in the file at path, and pairs its requests.

@@ -212,7 +212,7 @@ func (o *runOptions) writePage(r *scenario.Result, seen *watcher) error {
 		return err
 	}
 	run.Facts = append(run.Facts, originOf(r.Plan.Header())...)
-	p, err := page.OfRun(&page.Content{Title: titleOf(r.Plan), Runs: []page.Run{run}, Blocks: report.Blocks(&report.Document{Run: r.Report})})
+	p, err := page.OfRun(&page.Content{Draw: drawStill, Title: titleOf(r.Plan), Runs: []page.Run{run}, Blocks: report.Blocks(&report.Document{Run: r.Report})})
 	if err != nil {
 		return err
 	}

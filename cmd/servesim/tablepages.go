@@ -119,6 +119,7 @@ func labelsOf(c *hardware.Comparison) []string {
 
 // writeTable writes the page of t.
 func (f *htmlFlag) writeTable(t *page.Tabled) error {
+	t.Draw = drawStill
 	p, err := page.OfTable(t)
 	if err != nil {
 		return err

@@ -107,6 +107,7 @@ func plain(t *testing.T, x *tab, path, name string) {
 	const seen = e => e.checkVisibility() && e.getBoundingClientRect().height > 20;
 	if (document.querySelector(".plot") && [...document.querySelectorAll(".plot")].some(seen)) return "empty plots are shown";
 	if (![...document.querySelectorAll(".still")].every(e => seen(e) && e.naturalWidth > 0)) return "a still figure isn't shown";
+	if (document.querySelectorAll(".still").length !== document.querySelectorAll(".picture").length) return "a figure has no still one";
 	if (![...document.querySelectorAll("main table, main pre")].some(seen)) return "no table is shown";
 	if (seen(document.getElementById("theme"))) return "a button is shown that does nothing";
 	return "";
