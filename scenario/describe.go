@@ -10,6 +10,7 @@ import (
 	"servesim/analysis"
 	"servesim/internal/strict"
 	"servesim/report"
+	"servesim/sim/scheduler"
 	"servesim/sim/workload"
 )
 
@@ -26,7 +27,7 @@ func (r *Result) Facts() []Fact {
 			l.item("", "%s: %s", c.What, analysis.Grouped(c.N))
 		}
 	}
-	for _, c := range traceCautions(r.Traces) {
+	for _, c := range r.Plan.traceCautions(r.Traces) {
 		l.item("Caution", "%s", c)
 	}
 	if r.Outside > 0 {
@@ -56,19 +57,19 @@ func (r *Result) parts(l *facts) {
 	}
 }
 
-// traceCautions says what of traces isn't modelled, a sentence each; those that
+// traceCautions says what of traces p doesn't model, a sentence each; those that
 // are nil aren't there.
-func traceCautions(traces []*workload.Report) []string {
+func (p *Plan) traceCautions(traces []*workload.Report) []string {
 	var t workload.Report
 	for _, one := range traces {
 		if one != nil {
 			t.Hashed, t.Kept = t.Hashed+one.Hashed, t.Kept+one.Kept
 		}
 	}
-	if t.Hashed == 0 {
+	if t.Hashed == 0 || p.Config.Policy != scheduler.VLLMV0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
+	return []string{fmt.Sprintf("the prefix cache of vLLM's V0 engine is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
 		analysis.Grouped(t.Hashed), analysis.Grouped(t.Kept), 100*float64(t.Hashed)/float64(t.Kept))}
 }
 

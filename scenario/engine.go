@@ -22,6 +22,7 @@ type EngineSection struct {
 	GPUMemoryUtilization      *float64 `toml:"gpu_memory_utilization"`
 	NumGPUBlocksOverride      *int64   `toml:"num_gpu_blocks_override"`
 	EnableChunkedPrefill      *bool    `toml:"enable_chunked_prefill"`
+	EnablePrefixCaching       *bool    `toml:"enable_prefix_caching"`
 	LongPrefillTokenThreshold *int32   `toml:"long_prefill_token_threshold"`
 	MaxNumPartialPrefills     *int32   `toml:"max_num_partial_prefills"`
 	MaxLongPartialPrefills    *int32   `toml:"max_long_partial_prefills"`
@@ -58,6 +59,7 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
 	case scheduler.VLLMV1:
 		settle(&e.AsyncScheduling, c.AsyncScheduling)
+		settle(&e.EnablePrefixCaching, c.EnablePrefixCaching)
 	}
 	e.SarathiOptions.settle(p)
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
@@ -110,6 +112,7 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
 	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "only the V0 engine limits partial prefills")
 	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "only the V0 engine limits partial prefills")
+	lacks(e.EnablePrefixCaching != nil, v1, "enable_prefix_caching", "only the prefix cache of vLLM's V1 engine is modelled")
 	lacks(e.CUDAGraphMode != "", v1, "cudagraph_mode", "it replays graphs for decodes, or none with enforce_eager")
 	lacks(e.AsyncScheduling != nil, v1, "async_scheduling", "it always alternates host and GPU")
 	return append(faults, e.SarathiOptions.faults(p)...)
@@ -128,6 +131,7 @@ func (e *EngineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	c.LongPrefillTokenThreshold = *e.LongPrefillTokenThreshold
 	c.SchedulingPolicy = *e.SchedulingPolicy
 	c.AsyncScheduling = value(e.AsyncScheduling)
+	c.EnablePrefixCaching = value(e.EnablePrefixCaching)
 	adopt(&c.Watermark, e.Watermark)
 	adopt(&c.ReserveFullISL, e.ReserveFullISL)
 	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)

@@ -70,7 +70,7 @@ func (r *Result) Input() Input {
 	l := r.Plan.Ledger
 	in := Input{
 		Scenario: r.Plan.Text(), Transforms: countsJSON(r.Counts),
-		Cautions: append(r.Plan.Cautions(), traceCautions(r.Traces)...), Outside: r.Outside,
+		Cautions: append(r.Plan.Cautions(), r.Plan.traceCautions(r.Traces)...), Outside: r.Outside,
 		Memory: InputMemory{
 			Usable: l.UsableBytes, Share: l.ShareBytes, KV: l.KVBytes,
 			BytesPerToken: l.BytesPerToken, BlockTokens: l.BlockSize, Blocks: l.Blocks(),

@@ -44,7 +44,7 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 func TestConform(t *testing.T) {
 	named, random := shared(t, "vectors/named.json"), shared(t, "vectors/random.json")
 	out := ok(t, "conform", named, random)
-	for _, want := range []string{named + ": 78 of 78 replayed", random + ": 154 of 154 replayed", "2 files: 232 of 232 replayed", "skipped", "prefix caching"} {
+	for _, want := range []string{named + ": 96 of 96 replayed", random + ": 211 of 211 replayed", "2 files: 307 of 307 replayed", "skipped", "prefix caching of vLLM V0"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

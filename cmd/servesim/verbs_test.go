@@ -267,23 +267,28 @@ func TestNameSaysWhatRan(t *testing.T) {
 	}
 }
 
-// TestPrefixHashesAreCautionedAbout holds that a run of a trace with prefix hashes
-// says that nothing is cached, as text and in JSON, and no other run does.
+// TestPrefixHashesAreCautionedAbout holds that a run of a trace with prefix hashes,
+// by an engine whose prefix cache is not modelled, says that nothing is cached, as
+// text and in JSON, and no other run does.
 func TestPrefixHashesAreCautionedAbout(t *testing.T) {
 	const hashed = `{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}` + "\n"
 	const bare = `{"timestamp": 9, "input_length": 600, "output_length": 5}` + "\n"
 	inFolder(t, map[string]string{"s.toml": small, "h.jsonl": hashed + bare + bare, "b.jsonl": bare})
-	const want = "prefix caching is not modelled: prompt tokens that the real engine would find in its cache are computed; 1 of 3 requests, 33.3 %, carry prefix hashes"
-	for trace, caution := range map[string]bool{"h.jsonl": true, "b.jsonl": false} {
-		if out := ok(t, "run", "s.toml", "--trace", trace); strings.Contains(unfolded(out), "Caution     "+want+"\n") != caution {
-			t.Errorf("%s: %s", trace, out)
+	const want = "the prefix cache of vLLM's V0 engine is not modelled: prompt tokens that the real engine would find in its cache are computed; 1 of 3 requests, 33.3 %, carry prefix hashes"
+	for _, c := range []struct {
+		trace, policy string
+		caution       bool
+	}{{"h.jsonl", "vllm@0.8-v0", true}, {"b.jsonl", "vllm@0.8-v0", false}, {"h.jsonl", "vllm@0.20", false}} {
+		args := []string{"run", "s.toml", "--trace", c.trace, "--set", "engine.policy=" + c.policy}
+		if out := ok(t, args...); strings.Contains(unfolded(out), "Caution     "+want+"\n") != c.caution {
+			t.Errorf("%v: %s", c, out)
 		}
 		var v struct{ Input struct{ Cautions []string } }
-		if err := json.Unmarshal([]byte(ok(t, "run", "s.toml", "--trace", trace, "--json")), &v); err != nil {
+		if err := json.Unmarshal([]byte(ok(t, append(args, "--json")...)), &v); err != nil {
 			t.Fatal(err)
 		}
-		if slices.Contains(v.Input.Cautions, want) != caution {
-			t.Errorf("%s: cautions %q", trace, v.Input.Cautions)
+		if slices.Contains(v.Input.Cautions, want) != c.caution {
+			t.Errorf("%v: cautions %q", c, v.Input.Cautions)
 		}
 	}
 }

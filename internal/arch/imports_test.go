@@ -22,7 +22,7 @@ func may() map[string][]string {
 		"sim/observe":         {"sim"},
 		"sim/engine":          {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe"},
 		"internal/stepwise":   {"sim", "sim/workload", "sim/scheduler", "sim/kv", "sim/gpu", "sim/observe", "sim/engine"},
-		"internal/conform":    {"sim/scheduler"},
+		"internal/conform":    {"sim/scheduler", "sim/kv"},
 		"internal/strict":     {},
 		"internal/exact":      {"sim"},
 		"internal/jsonread":   {"internal/infile"},

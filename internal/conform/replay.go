@@ -50,6 +50,10 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("vector %s: %w", v.Name, err)
 	}
+	if c.EnablePrefixCaching && c.Policy == scheduler.VLLMV0 {
+		r.Skip = "prefix caching of vLLM V0"
+		return r, nil
+	}
 	if c.AsyncScheduling && (c.WastesLastStep || c.Policy == scheduler.VLLMV0) {
 		r.Skip = "async scheduling, which is not modelled for " + r.Preset
 		return r, nil
@@ -66,8 +70,6 @@ func (v *Vector) skip() string {
 	switch {
 	case v.preset() == "":
 		return "no policy for " + engineOf(v.Label)
-	case p.Caching:
-		return "prefix caching"
 	case p.Spec > 0:
 		return "speculative tokens"
 	case p.Pipeline > 1:
@@ -108,6 +110,7 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 		c.MaxModelLen = *p.MaxModelLen
 	}
 	c.AsyncScheduling = p.Async
+	c.EnablePrefixCaching = p.Caching
 	if p.Chunked != nil {
 		c.EnableChunkedPrefill = *p.Chunked
 	}
@@ -159,6 +162,7 @@ func (v *Vector) Seqs(c scheduler.Config) ([]scheduler.Seq, error) {
 		out[i] = scheduler.Seq{Rank: rank, Priority: r.Prio, Prompt: prompt,
 			Output: min(r.Out, c.OutputLimit(prompt))}
 	}
+	v.chains(c, out)
 	return out, nil
 }
 

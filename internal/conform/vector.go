@@ -54,6 +54,8 @@ type Request struct {
 	Prompt json.RawMessage `json:"prompt"` // a length, or the tokens
 	Out    int32           `json:"out"`
 	Prio   int32           `json:"prio"`
+	Group  int             `json:"group"`  // whose common tokens the prompt begins with
+	Shared int32           `json:"shared"` // how many of them
 	Arr    *int64          `json:"arr"`
 }
 
@@ -91,6 +93,9 @@ func (v *Vector) check() error {
 		seen[r.ID] = true
 		if n, err := r.promptTokens(); err != nil || n < 1 {
 			fault("prompt", "found %s; it must be a number of tokens, at least 1, or a list of as many", r.Prompt)
+		}
+		if n, _ := r.promptTokens(); r.Shared < 0 || r.Shared > n {
+			fault("shared", "found %d; it must be from 0 to the length of the prompt", r.Shared)
 		}
 		if r.Out < 1 {
 			fault("out", "found %d; it must be at least 1", r.Out)

@@ -32,10 +32,10 @@ func (r *replica) apply() error {
 			}
 		}
 	}
+	r.unseen = append(r.unseen, done...) // in the order of the batch
 	slices.SortFunc(done, func(a, b *request) int { return cmp.Compare(a.rec.ID, b.rec.ID) })
 	for _, q := range done {
 		q.ended = true
-		r.unseen = append(r.unseen, q)
 		if q.gone {
 			continue
 		}
@@ -50,11 +50,18 @@ func (r *replica) apply() error {
 	if !r.cfg.Scheduler.AsyncScheduling {
 		r.release()
 	}
+	r.sched.see()
 	return nil
 }
 
 // compute counts the tokens of it, if its client is still there.
 func (q *request) compute(it item) {
+	if it.admitted && !q.gone {
+		q.rec.Cached += int32(max(0, it.start-q.reached))
+	}
+	if it.admitted {
+		q.reached = max(q.reached, it.start)
+	}
 	if !q.gone {
 		q.rec.Computed += int64(it.tokens)
 		q.rec.Recomputed += int64(max(0, min(q.reached, it.start+it.tokens)-it.start))

@@ -4,6 +4,7 @@ import (
 	"pgregory.net/rapid"
 
 	"servesim/sim/scheduler"
+	"servesim/sim/workload"
 )
 
 // anyScheduler draws a policy with limits small enough to preempt.
@@ -33,6 +34,7 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	}
 	if c.Policy == scheduler.VLLMV1 {
 		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
+		c.EnablePrefixCaching, c.UncachedFirst = rapid.IntRange(0, 3).Draw(t, "caching") > 0, rapid.Bool().Draw(t, "uncached first")
 		c.AsyncScheduling, c.WastesLastStep = rapid.Bool().Draw(t, "async"), false
 		c.Victim = rapid.SampledFrom([]scheduler.VictimRule{scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim")
 	}
@@ -50,5 +52,22 @@ func anySarathi(t *rapid.T, c *scheduler.Config) {
 	}
 	if c.Policy == scheduler.Sarathi && rapid.Bool().Draw(t, "chunk schedule") {
 		c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 30, Stages: rapid.Int32Range(1, 4).Draw(t, "stages")}
+	}
+}
+
+// anyBlocks draws the hashes of the prompt of r, that may begin as others do.
+func anyBlocks(t *rapid.T, r *workload.Request) {
+	r.BlockTokens = rapid.SampledFrom([]int32{4, 4, 4, 1, 6, 16}).Draw(t, "tokens of a hash")
+	group := uint64(r.BlockTokens)<<8 | rapid.Uint64Range(0, 1).Draw(t, "group")
+	alike := rapid.Int32Range(0, 16).Draw(t, "hashes alike")
+	if r.LeadTokens = rapid.SampledFrom([]int32{0, 0, 3, 20}).Draw(t, "tokens of the first hash"); r.LeadTokens > 0 {
+		group += uint64(r.LeadTokens) << 16
+	}
+	for i := range rapid.Int32Range(0, (r.Prompt+r.BlockTokens-1)/r.BlockTokens).Draw(t, "hashes") {
+		hash := group<<24 | uint64(i)
+		if i >= alike {
+			hash |= uint64(r.ID+1) << 48
+		}
+		r.Blocks = append(r.Blocks, hash)
 	}
 }

@@ -129,6 +129,9 @@ func anyRequests(t *rapid.T) []workload.Request {
 		out[i] = workload.Request{ID: int64(i), Arrival: at,
 			Prompt: rapid.Int32Range(1, 60).Draw(t, "prompt"), Output: rapid.Int32Range(1, 50).Draw(t, "output"),
 			Priority: rapid.Int32Range(0, 2).Draw(t, "priority")}
+		if rapid.IntRange(0, 2).Draw(t, "hashes") > 0 {
+			anyBlocks(t, &out[i])
+		}
 		if rapid.IntRange(0, 9).Draw(t, "cancels") == 0 {
 			out[i].Cancel = sim.Duration(rapid.Int64Range(1, 3000).Draw(t, "cancel"))
 		}
@@ -257,8 +260,8 @@ func completedLaws(t *rapid.T, c engine.Config, r *observe.Request) {
 	if !sort.SliceIsSorted(instants, func(i, j int) bool { return instants[i] < instants[j] }) {
 		t.Fatalf("request %d: instants out of order: %v", r.ID, instants)
 	}
-	if want := int64(r.Prompt) + int64(r.Output) - 1 + r.Recomputed; r.Computed != want {
-		t.Fatalf("request %d computed %d tokens; prompt, output and recomputation come to %d", r.ID, r.Computed, want)
+	if want := int64(r.Prompt) + int64(r.Output) - 1 - int64(r.Cached) + r.Recomputed; r.Computed != want {
+		t.Fatalf("request %d computed %d tokens; prompt and output, less what was cached, and recomputation come to %d", r.ID, r.Computed, want)
 	}
 	if (r.Recomputed > 0) && r.Preemptions == 0 {
 		t.Fatalf("request %d recomputed %d tokens without a preemption", r.ID, r.Recomputed)

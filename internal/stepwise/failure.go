@@ -147,7 +147,7 @@ func (r *run) lose(q *request) error {
 	old := q.rec
 	// What is left of a request is what it was when it reached the pool, its past
 	// attempts, and what it would be if its client gave up.
-	*q = request{patience: q.patience, rec: observe.Request{
+	*q = request{patience: q.patience, chain: q.chain, rec: observe.Request{
 		ID: old.ID, Name: old.Name, Line: old.Line, Class: old.Class, Session: old.Session, Priority: old.Priority,
 		Arrival: old.Arrival, Sent: old.Sent, Response: old.Response, Prompt: old.Prompt, Wanted: old.Wanted, Outcome: old.Outcome,
 		Queued: observe.Never, Scheduled: observe.Never, First: observe.Never, Last: observe.Never, End: observe.Never,

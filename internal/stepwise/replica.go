@@ -45,6 +45,7 @@ func (r *replica) choose() error {
 		return r.step(plan, rec)
 	}
 	r.release()
+	r.sched.see()
 	r.idle = r.seen == r.now && len(plan.preempted)+len(plan.dropped) == 0 && !plan.again
 	r.seen = r.now
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"servesim/sim"
 	"servesim/sim/engine"
+	"servesim/sim/kv"
 	"servesim/sim/observe"
 	"servesim/sim/workload"
 )
@@ -24,11 +25,16 @@ type request struct {
 	patience sim.Time
 	decoding bool // its prompt is done
 	blocks   blockTable
-	last     sim.Time // instant of its latest token
-	gone     bool     // its record is out
-	ended    bool     // it has all its tokens, but the scheduler has yet to see it
-	at       *replica // that has it, nil if none
-	waits    sim.Time // until when it waits for a replica
+	chain    kv.Chain
+	hashed   int // blocks, from its first, that are registered
+	// sampled and sampledBefore tell that the last step planned and the one before
+	// it sample a token for it.
+	sampled, sampledBefore bool
+	last                   sim.Time // instant of its latest token
+	gone                   bool     // its record is out
+	ended                  bool     // it has all its tokens, but the scheduler has yet to see it
+	at                     *replica // that has it, nil if none
+	waits                  sim.Time // until when it waits for a replica
 }
 
 // known is the number of tokens whose content is known.
@@ -88,7 +94,7 @@ func (r *run) book(w workload.Request) {
 		Arrival: w.Arrival, Sent: observe.Never, Queued: observe.Never, Scheduled: observe.Never, First: observe.Never,
 		Last: observe.Never, End: observe.Never, Prompt: w.Prompt, Wanted: w.Output,
 		Outcome: observe.Cancelled,
-	}}
+	}, chain: chainOf(&w)}
 	var src rand.PCG
 	r.cfg.Seed.Family("network.request").Reset(&src, uint64(w.ID))
 	sent := w.Arrival.Add(r.cfg.RequestDelay.Draw(&src))

@@ -50,6 +50,7 @@ type policy interface {
 	add(q *request)
 	remove(q *request)
 	plan() plan
+	see()
 	counts() (running, waiting int)
 	used() int64
 }
@@ -67,7 +68,14 @@ func newPolicy(c scheduler.Config) policy {
 		core.usable = c.NumGPUBlocks
 		return &sarathi{core: core}
 	}
-	core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), true, kv.Append)
+	order := kv.Append
+	if c.EnablePrefixCaching {
+		core.cache = newCache()
+		if c.UncachedFirst {
+			order = kv.UncachedFirst
+		}
+	}
+	core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), true, order)
 	core.usable = c.NumGPUBlocks - 1
 	return &v1{core}
 }
@@ -76,6 +84,7 @@ func newPolicy(c scheduler.Config) policy {
 type core struct {
 	scheduler.Config
 	pool             *kv.Blocks
+	cache            *cache // nil without prefix caching
 	usable           int64
 	running, waiting []*request
 }
@@ -111,8 +120,10 @@ func (c *core) take(q *request, tokens int) bool {
 	if need <= 0 {
 		return true
 	}
+	held := len(q.blocks)
 	var ok bool
 	q.blocks, ok = c.pool.Take(q.blocks, need)
+	c.unregister(q.blocks[held:])
 	return ok
 }
 
@@ -121,7 +132,7 @@ func (c *core) release(q *request) {
 	if err := c.pool.Release(q.blocks); err != nil {
 		panic(err) // a fault of this package, which tests would show
 	}
-	q.blocks = nil
+	q.blocks, q.hashed = nil, 0
 }
 
 // remove takes q out, wherever it is.

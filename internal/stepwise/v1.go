@@ -79,6 +79,7 @@ func (s *v1) plan() plan {
 		if self {
 			break
 		}
+		s.register(q, min(q.computed+n, q.known()-s.flying(q)))
 		p.items = append(p.items, itemOf(q, n))
 		budget -= n
 	}
@@ -87,6 +88,7 @@ func (s *v1) plan() plan {
 	} else {
 		p.hold(scheduler.HeldBlocks)
 	}
+	s.planned(&p)
 	return p
 }
 
@@ -117,7 +119,9 @@ func (s *v1) admit(p *plan, budget int) {
 	var aside []*request
 	for len(s.waiting) > 0 && budget > 0 && len(s.running) < int(s.MaxNumSeqs) {
 		q := s.waiting[0]
-		n := s.threshold(q.known() - q.computed)
+		found := s.lookup(q)
+		start := max(q.computed, len(found)*int(s.BlockSize))
+		n := s.threshold(q.known() - start)
 		if !s.chunks() && n > budget {
 			if n > int(s.MaxNumBatchedTokens) && !s.AllowLivelock {
 				s.waiting = s.waiting[1:]
@@ -133,7 +137,7 @@ func (s *v1) admit(p *plan, budget int) {
 			continue
 		}
 		n = min(n, budget)
-		if n < q.known()-q.computed && q.known() >= int(s.MaxModelLen) && !s.AllowLivelock {
+		if n < q.known()-start && q.known() >= int(s.MaxModelLen) && !s.AllowLivelock {
 			s.waiting = s.waiting[1:]
 			p.dropped = append(p.dropped, drop{q, "prompt of max_model_len tokens, cut into chunks, never completes"})
 			continue
@@ -142,14 +146,18 @@ func (s *v1) admit(p *plan, budget int) {
 		if len(s.running) > 0 {
 			spare = s.watermark()
 		}
-		whole := s.ReserveFullISL && s.pool.Need(int64(q.known()))+spare > s.pool.Free()
-		if whole || s.pool.Need(int64(q.computed+n))+spare > s.pool.Free() {
+		room := func(tokens int) bool {
+			return s.pool.Need(int64(tokens))-int64(len(found)) <= s.pool.Free()-s.idle(found)-spare
+		}
+		if s.ReserveFullISL && !room(q.known()) || !room(start+n) {
 			p.hold(scheduler.HeldBlocks)
 			break
 		}
 		s.waiting = s.waiting[1:]
 		s.running = append(s.running, q)
-		s.take(q, q.computed+n)
+		s.adopt(q, found)
+		s.take(q, start+n)
+		s.register(q, start+n)
 		it := itemOf(q, n)
 		it.admitted = true
 		p.items = append(p.items, it)

@@ -205,6 +205,10 @@ func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 		}
 		return
 	}
+	if s.Admitted { // what the prefix cache had of it, and it never had
+		l.rec.Cached += max(0, s.Start-l.reached)
+		l.reached = max(l.reached, s.Start)
+	}
 	l.rec.Computed += int64(s.Tokens)
 	l.rec.Recomputed += int64(max(0, min(l.reached, s.Start+s.Tokens)-s.Start))
 	l.reached = max(l.reached, s.Start+s.Tokens)

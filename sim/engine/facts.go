@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"servesim/sim"
+	"servesim/sim/kv"
 	"servesim/sim/observe"
 	"servesim/sim/scheduler"
 	"servesim/sim/workload"
@@ -69,7 +70,7 @@ func (p *pool) book(r *workload.Request) error {
 	}
 	h := p.alloc()
 	l := &p.live[h]
-	*l = live{place: outside, patience: observe.Never, routed: observe.Never, rec: observe.Request{
+	*l = live{place: outside, patience: observe.Never, routed: observe.Never, chain: p.chain(l.chain.Hashes, r), rec: observe.Request{
 		Lost: l.rec.Lost[:0], Attempts: l.rec.Attempts[:0],
 		ID: r.ID, Name: r.Name, Line: r.Line, Class: r.Class, Session: r.Session, Priority: r.Priority,
 		Arrival: r.Arrival, Sent: observe.Never, Queued: observe.Never, Scheduled: observe.Never,
@@ -106,6 +107,15 @@ func (p *pool) book(r *workload.Request) error {
 		l.rec.Outcome = observe.TimedOut
 	}
 	return nil
+}
+
+// chain returns what the tokens of r are, with its hashes in the memory of
+// hashes; nothing if no cache asks for it.
+func (p *pool) chain(hashes []uint64, r *workload.Request) kv.Chain {
+	if !p.cfg.Scheduler.EnablePrefixCaching {
+		return kv.Chain{}
+	}
+	return kv.Chain{Hashes: append(hashes[:0], r.Blocks...), HashTokens: r.BlockTokens, LeadTokens: r.LeadTokens, Covered: r.Covered()}
 }
 
 // stale tells that f, which is booked for t, is of a request that has left, or that
@@ -237,7 +247,7 @@ func (e *engine) arrive(h scheduler.Handle, t sim.Time) error {
 	if l.limit < 1 {
 		return e.reject(h, t, ReasonModelLen)
 	}
-	s := scheduler.Seq{Rank: e.rank, Priority: l.rec.Priority, Prompt: l.rec.Prompt, Output: l.limit}
+	s := scheduler.Seq{Rank: e.rank, Priority: l.rec.Priority, Prompt: l.rec.Prompt, Output: l.limit, Prefix: l.chain}
 	if reason := e.policy.Fits(s); reason != "" {
 		return e.reject(h, t, reason)
 	}

@@ -275,7 +275,7 @@ func (p *pool) again(h scheduler.Handle, t sim.Time) error {
 		p.spans = append(p.spans, r.Made[:0])
 	}
 	r.Made, r.Lost, r.Preemptions, r.Replica = nil, r.Lost[:0], 0, 0
-	r.Computed, r.Recomputed, r.MaxGap = 0, 0, 0
+	r.Cached, r.Computed, r.Recomputed, r.MaxGap = 0, 0, 0, 0
 	r.Queued, r.Scheduled, r.First = observe.Never, observe.Never, observe.Never
 	l.emitted, l.reached, l.made, l.routed, l.place = 0, 0, observe.Span{}, observe.Never, outside
 	p.facts.Book(at, sim.Choice, fact{r.ID, h, triesAgain})

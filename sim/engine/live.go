@@ -2,6 +2,7 @@ package engine
 
 import (
 	"servesim/sim"
+	"servesim/sim/kv"
 	"servesim/sim/observe"
 	"servesim/sim/scheduler"
 )
@@ -27,6 +28,7 @@ type live struct {
 	rec      observe.Request
 	limit    int32    // tokens it will generate
 	reached  int32    // tokens whose KV was held at some time
+	chain    kv.Chain // what its tokens are, for a prefix cache
 	patience sim.Time // instant at which its client gives up; observe.Never if it does not
 	emitted  int32
 	made     observe.Span // the latest of rec.Made, which has those before

@@ -83,6 +83,9 @@ func (b *Blocks) Share(id BlockID) {
 	b.refs[id]++
 }
 
+// Held tells whether anybody holds block id.
+func (b *Blocks) Held(id BlockID) bool { return b.refs[id] > 0 }
+
 // SetHash marks block id as holding the content that hash, which is not 0,
 // stands for.
 func (b *Blocks) SetHash(id BlockID, hash uint64) { b.hash[id] = hash }

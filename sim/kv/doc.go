@@ -1,8 +1,9 @@
 // Package kv is the paged KV cache of one engine, in blocks.
 //
-// It comes in two forms. Pool counts blocks, which is all that scheduling
-// depends on while no prefix is shared, and costs nothing a token. Blocks gives
-// every block an identity, a reference count and a place on the free list, as
-// the engines do; it is what a prefix cache builds on, and the slow form that
-// the fast one is tested against.
+// It comes in three forms. Pool counts blocks, which is all that scheduling
+// depends on while no prefix is shared, and costs nothing a token. Prefix is a
+// prefix cache beside it: it knows what blocks hold and in which order free ones
+// are used again, by runs of blocks with one history, not block by block. Blocks
+// gives every block an identity, a reference count and a place on the free list,
+// as the engines do; it is the slow form that the fast ones are tested against.
 package kv

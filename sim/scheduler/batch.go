@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 
 	"servesim/sim/kv"
@@ -25,6 +26,7 @@ const (
 // computed and blocks are those it joined with.
 type seq struct {
 	rank       int64
+	entry      int64 // orders the running list of V1
 	join       int64 // group steps done when it joined
 	prompt     int32
 	output     int32
@@ -61,6 +63,8 @@ type batch struct {
 	stalls  int32    // number of running sequences in state stalled
 	group   group
 	pool    kv.Pool
+	cache   *kv.Prefix // nil without prefix caching; it takes and gives what pool counts
+	tables  []kv.Table // of cache, by handle
 	step    Step
 	done    []Handle
 	unseen  []Handle // with asynchronous scheduling: what ended in the last step
@@ -69,7 +73,7 @@ type batch struct {
 }
 
 func newBatch(c Config) batch {
-	b := batch{Config: c, pool: kv.NewPool(c.UsableBlocks(), int64(c.BlockSize))}
+	b := batch{Config: c, pool: kv.NewPool(c.UsableBlocks(), int64(c.BlockSize)), cache: newCache(&c)}
 	b.queue, b.running = emptyList(), emptyList()
 	b.group.init(c.BlockSize, c.ReservesModelLen())
 	return b
@@ -85,6 +89,7 @@ func (b *batch) enter(h Handle, s Seq) *seq {
 	q := &b.seqs[h]
 	*q = seq{rank: s.Rank, priority: s.Priority, prompt: s.Prompt, output: s.Output,
 		prev: nobody, next: nobody, state: waiting}
+	b.know(h, s.Prefix)
 	return q
 }
 
@@ -168,7 +173,7 @@ func (b *batch) drop(h Handle) {
 	case stalled:
 		b.stalls--
 	}
-	b.pool.Give(int64(s.blocks))
+	b.release(h)
 	b.remove(&b.running, h)
 	s.blocks, s.computed, s.state = 0, 0, absent
 }
@@ -195,23 +200,33 @@ func (b *batch) hold(why Held) {
 	}
 }
 
-// finish ends the running sequence h, which has all its tokens. With
-// asynchronous scheduling it keeps its place and its blocks until that is seen.
+// finish notes that the running sequence h has all its tokens.
 func (b *batch) finish(h Handle) {
-	b.done = append(b.done, h)
-	if !b.AsyncScheduling {
-		b.drop(h)
-		return
-	}
-	s := &b.seqs[h]
-	switch s.state {
+	switch b.seqs[h].state {
 	case prefill:
 		b.unpartial(h)
 	case decoding:
 		b.group.leave(b.seqs, h)
 	}
-	s.state = ended
-	b.unseen = append(b.unseen, h)
+	b.seqs[h].state = ended
+	b.done = append(b.done, h)
+}
+
+// part lets go of the sequences that ended, in the order of the running list, in
+// which a prefix cache gets their blocks. With asynchronous scheduling they keep
+// their places and their blocks until that is seen.
+func (b *batch) part() {
+	if b.cache != nil && len(b.done) > 1 {
+		slices.SortFunc(b.done, func(x, y Handle) int { return cmp.Compare(b.seqs[x].entry, b.seqs[y].entry) })
+	}
+	if b.AsyncScheduling {
+		b.unseen = append(b.unseen, b.done...)
+		return
+	}
+	for _, h := range b.done {
+		b.drop(h)
+		b.forget(h)
+	}
 }
 
 // abort removes h wherever it is.
@@ -219,9 +234,10 @@ func (b *batch) abort(h Handle) {
 	if b.seqs[h].state == waiting {
 		b.remove(&b.queue, h)
 		b.seqs[h].state = absent
-		return
+	} else {
+		b.drop(h)
 	}
-	b.drop(h)
+	b.forget(h)
 }
 
 // dissolve turns every member of the group into a stalled sequence with its
@@ -250,6 +266,7 @@ func (b *batch) regroup() {
 		if !s.served {
 			if s.resumed {
 				b.step.Stalled = append(b.step.Stalled, h)
+				s.resumed = false
 			}
 			continue
 		}
@@ -278,7 +295,7 @@ func (b *batch) serveDecode(h Handle) {
 // blocks for them. The caller has made sure that there are enough.
 func (b *batch) decodeGroup() {
 	b.step.Decodes, b.step.DecodeKV = b.group.n, b.group.kv
-	b.pool.Take(b.group.need())
+	b.take(b.group.need())
 }
 
 // finishShares applies the shares of the step that has run and collects the
@@ -313,7 +330,7 @@ func (b *batch) advance(k int64) []Handle {
 	b.peak = b.pool.Used()
 	if b.step.Decodes > 0 {
 		if k > 1 {
-			b.pool.Take(b.group.needAfterFirst(k))
+			b.take(b.group.needAfterFirst(k))
 		}
 		b.peak = b.pool.Used()
 		b.group.advance(k)
@@ -322,6 +339,7 @@ func (b *batch) advance(k int64) []Handle {
 		}
 	}
 	b.finishShares()
+	b.part()
 	return b.done
 }
 

@@ -69,6 +69,12 @@ type Config struct {
 	SchedulingPolicy string
 	// Watermark is the share of all blocks that an admission must leave free.
 	Watermark float64
+	// EnablePrefixCaching keeps blocks that nobody holds for sequences that begin
+	// the same.
+	EnablePrefixCaching bool
+	// UncachedFirst (vllm-v1 with prefix caching) uses free blocks that nothing
+	// can hit before those that something can.
+	UncachedFirst bool
 	// ReserveFullISL (vllm-v1) admits a request only if blocks for all its
 	// tokens are free, though it takes them chunk by chunk
 	// (scheduler_reserve_full_isl).

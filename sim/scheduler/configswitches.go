@@ -2,6 +2,9 @@ package scheduler
 
 // checkSwitches checks what only one policy uses.
 func (c *Config) checkSwitches(fault func(string, ...any)) {
+	if _, known := findPolicy(c.Policy); known && c.EnablePrefixCaching && c.Policy != VLLMV1 {
+		fault("enable_prefix_caching: found true, which is modelled for %s alone; set false", VLLMV1)
+	}
 	switch c.Policy {
 	case VLLMV1:
 		if c.AsyncScheduling && c.WastesLastStep {

@@ -23,14 +23,15 @@ type Preset struct {
 // v0.20.1 and main at 5ac2684976; microsoft/sarathi-serve at 96f9911790.
 func Presets() []Preset {
 	v1 := Config{
-		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS}
+		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS, EnablePrefixCaching: true}
 	v11, v20, v0 := v1, v1, v1
 	v11.Unchunked, v11.Victim, v11.WastesLastStep = UnchunkedSkip, VictimGhost, true
 	v20.Unchunked, v20.Victim, v20.ReserveFullISL = UnchunkedStop, VictimRestore, true
 	v20.AsyncScheduling = true
 	head := v20
-	head.Victim, head.RefuseFullPrompt = VictimShift, true
+	head.Victim, head.RefuseFullPrompt, head.UncachedFirst = VictimShift, true, true
 	v0.Policy, v0.EnableChunkedPrefill, v0.Watermark = VLLMV0, false, 0.01
+	v0.EnablePrefixCaching = false
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return append([]Preset{
 		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},

@@ -1,5 +1,7 @@
 package scheduler
 
+import "servesim/sim/kv"
+
 // Handle names a sequence of a policy: a small number that the caller chooses
 // and may use again once the sequence has left.
 type Handle = int32
@@ -13,13 +15,18 @@ type Seq struct {
 	// Prompt and Output are lengths in tokens, at least 1. Output is what the
 	// request will generate, already cut to what max_model_len allows.
 	Prompt, Output int32
+	// Prefix says what its tokens are, for a prefix cache; without one it does
+	// not matter. Its hashes must not change until the sequence has left.
+	Prefix kv.Chain
 }
 
 // Share is the part of one sequence's prompt that a step computes. After a
 // preemption the tokens generated so far count as prompt.
 type Share struct {
 	Seq Handle
-	// Start is the number of tokens computed before, Tokens the number computed now.
+	// Start is the number of tokens whose KV is there already, Tokens the number
+	// computed now. Of a share that admits the sequence Start is what the prefix
+	// cache had, but after a ghost.
 	Start, Tokens int32
 	// Admitted tells that the sequence enters the running list with this share.
 	Admitted bool

@@ -12,6 +12,7 @@ type v1 struct {
 	wait        heap // the queue under the priority policy
 	skipped     []Handle
 	mustReplan  bool  // the queue's order changes with every step
+	entries     int64 // into the running list, so far
 	watermarked int64 // blocks that an admission beside others leaves free
 }
 
@@ -163,8 +164,9 @@ func (p *v1) grant(h Handle, n int32) {
 	}
 	s := &p.seqs[h]
 	need := p.pool.Need(int64(s.computed)+int64(n)) - int64(s.blocks)
-	p.pool.Take(need)
+	p.take(need)
 	s.blocks += int32(need)
+	p.register(h, s.computed+n)
 	p.step.Shares = append(p.step.Shares, Share{
 		Seq: h, Start: s.computed, Tokens: n, Last: s.computed+n == s.known(),
 	})
@@ -175,7 +177,10 @@ func (p *v1) admit(budget int32) {
 	p.skipped = p.skipped[:0]
 	for h := p.first(); h != nobody && p.open(budget); h = p.first() {
 		s := &p.seqs[h]
-		n := p.capped(s.known() - s.computed)
+		hit := p.lookup(h)
+		p.mustReplan = p.mustReplan || hit.idle > 0 && (!p.chunks() || s.known() >= p.MaxModelLen)
+		rest := s.known() - max(s.computed, hit.tokens)
+		n := p.capped(rest)
 		if n > budget && !p.chunks() {
 			if n > p.MaxNumBatchedTokens && !p.AllowLivelock {
 				p.discard(h, "resumed length exceeds max_num_batched_tokens with chunked prefill off")
@@ -190,16 +195,19 @@ func (p *v1) admit(budget int32) {
 			continue
 		}
 		n = min(n, budget)
-		if n < s.known()-s.computed && s.known() >= p.MaxModelLen && !p.AllowLivelock {
+		if n < rest && s.known() >= p.MaxModelLen && !p.AllowLivelock {
 			p.discard(h, "prompt of max_model_len tokens, cut into chunks, never completes")
 			continue
 		}
-		if !p.room(s, n) {
+		if !p.room(s, hit, n) {
 			p.hold(HeldBlocks)
 			break
 		}
 		p.dequeue(h)
+		p.adopt(h, hit)
 		p.pushBack(&p.running, h)
+		p.entries++
+		s.entry = p.entries
 		s.state = prefill
 		p.partial = append(p.partial, h)
 		p.grant(h, n)
@@ -209,7 +217,7 @@ func (p *v1) admit(budget int32) {
 	for _, h := range p.skipped {
 		p.requeue(h)
 	}
-	p.mustReplan = len(p.skipped) > 1
+	p.mustReplan = p.mustReplan || len(p.skipped) > 1
 }
 
 // open tells that one more sequence may be admitted, blocks aside.
@@ -228,24 +236,29 @@ func (p *v1) open(budget int32) bool {
 // discard drops the waiting sequence h for good.
 func (p *v1) discard(h Handle, reason string) {
 	p.dequeue(h)
+	p.forget(h)
 	p.seqs[h].state = absent
 	p.step.Dropped = append(p.step.Dropped, Drop{h, reason})
 }
 
-// room tells that the blocks suffice to admit s with a first share of n tokens.
-func (p *v1) room(s *seq, n int32) bool {
-	spare := int64(0)
+// room tells that the blocks suffice to admit s, of which f is cached, with a
+// first share of n tokens. What is cached and free is no more free then.
+func (p *v1) room(s *seq, f hit, n int32) bool {
+	spare := int64(f.idle - f.blocks)
 	if p.running.n > 0 {
-		spare = p.watermarked
+		spare += p.watermarked
 	}
 	if p.ReserveFullISL && p.pool.Need(int64(s.known()))+spare > p.pool.Free() {
 		return false
 	}
-	return p.pool.Need(int64(s.computed)+int64(n))+spare <= p.pool.Free()
+	return p.pool.Need(int64(max(s.computed, f.tokens))+int64(n))+spare <= p.pool.Free()
 }
 
 // Repeat implements Policy. What kept the queue from being admitted lasts:
-// slots and budget do not change, and blocks only get fewer.
+// slots and budget do not change, and blocks only get fewer. So may those that
+// the head of the queue would find in the prefix cache: each of them that is used
+// again was to be taken, so that as much is wanting as before; only if a longer
+// rest of the prompt is judged otherwise, the next plan may differ.
 func (p *v1) Repeat() int64 {
 	s := &p.step
 	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped)+len(p.unseen) > 0 || p.stalls > 0 || p.mustReplan {
@@ -271,9 +284,10 @@ func (p *v1) Idle() {
 		if p.seqs[h].state == waiting { // preempted meanwhile
 			p.dequeue(h)
 			p.seqs[h].state = absent
-			continue
+		} else {
+			p.drop(h)
 		}
-		p.drop(h)
+		p.forget(h)
 	}
 	p.unseen = p.unseen[:0]
 }

@@ -19,6 +19,7 @@ func (p *v1) runInOrder(budget int32) int32 {
 		s.served = true
 		if s.state == stalled {
 			p.takeToken(s)
+			p.register(h, s.computed+1-p.unseenTokens(s))
 		} else {
 			p.grant(h, n)
 		}
@@ -32,7 +33,7 @@ func (p *v1) runInOrder(budget int32) int32 {
 // its next token.
 func (p *v1) takeToken(s *seq) {
 	need := p.pool.Need(int64(s.computed)+1) - int64(s.blocks)
-	p.pool.Take(need)
+	p.take(need)
 	s.blocks += int32(need)
 }
 

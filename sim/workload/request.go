@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"math"
 
 	"servesim/sim"
 )
@@ -37,6 +38,30 @@ type Request struct {
 	Blocks []uint64
 	// BlockTokens is the number of tokens that one of Blocks covers.
 	BlockTokens int32
+	// LeadTokens, if it is not 0, is the number that the first of Blocks covers.
+	LeadTokens int32
+	// Continued tells that Blocks cover the answer too, as the tokens that follow
+	// the prompt: the next turn of a conversation begins with both. No request that
+	// arrives before this one has left may have a hash of what its answer ends in.
+	// Only a source that nothing transforms may set it or LeadTokens.
+	Continued bool
+}
+
+// Covered returns the number of tokens, from the prompt's first, that the Blocks
+// of r tell of.
+func (r *Request) Covered() int32 {
+	n := int64(len(r.Blocks))
+	if n == 0 {
+		return 0
+	}
+	covered, length := n*int64(r.BlockTokens), int64(r.Prompt)
+	if r.LeadTokens > 0 {
+		covered += int64(r.LeadTokens) - int64(r.BlockTokens)
+	}
+	if r.Continued {
+		length += int64(r.Output)
+	}
+	return int32(min(covered, length, math.MaxInt32))
 }
 
 // Source yields requests in order of arrival. Implementations are for one
