@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -171,7 +172,7 @@ func TestFits(t *testing.T) {
 func TestFindPreset(t *testing.T) {
 	for _, p := range scheduler.Presets() {
 		got, err := scheduler.FindPreset(p.Name)
-		if err != nil || got != p {
+		if err != nil || !reflect.DeepEqual(got, p) {
 			t.Errorf("FindPreset(%q) returns %+v, %v", p.Name, got, err)
 		}
 		if c := good(t, p.Name); c.Check() != nil {

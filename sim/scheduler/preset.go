@@ -17,10 +17,14 @@ type Preset struct {
 	GPUMemoryUtilization float64
 	// Watermarked tells that the version has the watermark option.
 	Watermarked bool
+	// Devices are the limits by device, the first that a device meets; the last is
+	// for all others.
+	Devices []DeviceLimits
+	// Source is where all this comes from.
+	Source Source
 }
 
-// Presets lists the engine versions. Sources: vLLM tags v0.8.5, v0.11.0,
-// v0.20.1 and main at 5ac2684976; microsoft/sarathi-serve at 96f9911790.
+// Presets lists the engine versions.
 func Presets() []Preset {
 	v1 := Config{
 		Policy: VLLMV1, BlockSize: 16, EnableChunkedPrefill: true, SchedulingPolicy: FCFS, EnablePrefixCaching: true}
@@ -34,10 +38,14 @@ func Presets() []Preset {
 	v0.EnablePrefixCaching = false
 	v0.MaxNumPartialPrefills, v0.MaxLongPartialPrefills = 1, 1
 	return append([]Preset{
-		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9},
-		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92},
-		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, Watermarked: true},
-		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true},
+		{Name: "vllm@0.11", Summary: "vLLM 0.11, V1 engine", Config: v11, GPUMemoryUtilization: 0.9,
+			Devices: vllmDevices(), Source: vllmSource("v0.11.0 (b8b302cde4)", "vllm/config/scheduler.py")},
+		{Name: "vllm@0.20", Summary: "vLLM 0.20, V1 engine", Config: v20, GPUMemoryUtilization: 0.92,
+			Devices: vllmDevices(), Source: vllmSource("v0.20.1 (132765e356)", "vllm/config/vllm.py")},
+		{Name: "vllm@main", Summary: "vLLM main of August 2026, V1 engine", Config: head, GPUMemoryUtilization: 0.92, Watermarked: true,
+			Devices: vllmDevices(), Source: vllmSource("main (5ac2684976, 2026-08-07)", "vllm/config/vllm.py")},
+		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true,
+			Devices: everywhere(2048, 256), Source: v0Source()},
 	}, sarathiServe()...)
 }
 
@@ -45,20 +53,21 @@ func Presets() []Preset {
 func sarathiServe() []Preset {
 	var out []Preset
 	for _, s := range []struct {
-		name, policy, summary string
-		chunked               bool
+		name, policy, file, summary string
+		chunked                     bool
 	}{
-		{"sarathi-serve@2026-01", Sarathi, "Sarathi-Serve: chunks beside decodes", true},
-		{"sarathi-serve-orca@2026-01", Orca, "its Orca: whole prompts beside decodes", false},
-		{"sarathi-serve-static@2026-01", Static, "its FasterTransformer: batch by batch", false},
-		{"sarathi-serve-vllm@2026-01", PrefillFirst, "its vLLM: whole prompts first", false},
-		{"sarathi-serve-simple@2026-01", SimpleChunking, "its simple chunking: chunks and decodes in turns", true},
+		{"sarathi-serve@2026-01", Sarathi, "sarathi_scheduler.py", "Sarathi-Serve: chunks beside decodes", true},
+		{"sarathi-serve-orca@2026-01", Orca, "orca_scheduler.py", "its Orca: whole prompts beside decodes", false},
+		{"sarathi-serve-static@2026-01", Static, "faster_transformer_scheduler.py", "its FasterTransformer: batch by batch", false},
+		{"sarathi-serve-vllm@2026-01", PrefillFirst, "vllm_scheduler.py", "its vLLM: whole prompts first", false},
+		{"sarathi-serve-simple@2026-01", SimpleChunking, "simple_chunking_scheduler.py", "its simple chunking: chunks and decodes in turns", true},
 	} {
 		c := Config{Policy: s.policy, BlockSize: 16, EnableChunkedPrefill: s.chunked, SchedulingPolicy: FCFS}
 		if !c.ReservesModelLen() {
 			c.Watermark = 0.01
 		}
-		out = append(out, Preset{Name: s.name, Summary: s.summary, Config: c, GPUMemoryUtilization: 0.8})
+		out = append(out, Preset{Name: s.name, Summary: s.summary, Config: c, GPUMemoryUtilization: 0.8,
+			Devices: everywhere(512, 128), Source: sarathiSource(s.file)})
 	}
 	return out
 }
@@ -83,10 +92,19 @@ type Device struct {
 	MemoryBytes float64
 }
 
-// large tells that vLLM gives the device its large defaults: at least 70 GiB,
-// and from v0.9 on no A100.
-func (d Device) large() bool {
-	return d.MemoryBytes >= 70*(1<<30) && !strings.Contains(strings.ToLower(d.Name), "a100")
+// meets tells that d is one of the devices that l is for.
+func (d Device) meets(l DeviceLimits) bool {
+	return d.MemoryBytes >= l.MinBytes && (l.Not == "" || !strings.Contains(strings.ToLower(d.Name), l.Not))
+}
+
+// On returns the limits of p for device d; without any, zero ones.
+func (p Preset) On(d Device) (l DeviceLimits) {
+	for _, l = range p.Devices {
+		if d.meets(l) {
+			break
+		}
+	}
+	return l
 }
 
 // ChunkedPrefill returns the default of enable_chunked_prefill for a model of
@@ -102,31 +120,18 @@ func (p Preset) ChunkedPrefill(maxModelLen int32) bool {
 // when serving (the API server's, not those of the offline LLM class), on
 // device d, for a model of maxModelLen tokens and with chunked prefill as
 // given. If givenSeqs is not 0, it is the max_num_seqs that the user set, which
-// bounds the tokens too. Source: vLLM's get_batch_defaults; for V0, v0.8.5's
-// SchedulerConfig; for sarathi-serve, sarathi/config/config.py, whose chunk_size
-// is max_num_batched_tokens here.
+// bounds the tokens too.
 func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int32) (maxNumBatchedTokens, maxNumSeqs int32) {
-	if p.Config.OfSarathiServe() {
-		tokens := int32(512)
-		if !chunked {
-			tokens = maxModelLen
-		}
-		return tokens, cmp.Or(givenSeqs, 128)
-	}
-	if p.Config.Policy == VLLMV0 {
-		tokens := int32(2048)
-		if !chunked {
-			tokens = max(maxModelLen, tokens)
-		}
-		return tokens, cmp.Or(givenSeqs, 256)
-	}
-	tokens, seqs := int32(2048), int32(256)
-	if d.large() {
-		tokens, seqs = 8192, 1024
-	}
-	seqs = cmp.Or(givenSeqs, seqs)
-	if !chunked {
+	limits := p.On(d).Serve
+	tokens, seqs := limits.MaxNumBatchedTokens, cmp.Or(givenSeqs, limits.MaxNumSeqs)
+	switch {
+	case p.Config.OfSarathiServe() && !chunked:
+		return maxModelLen, seqs
+	case !chunked:
 		tokens = max(tokens, maxModelLen)
+	}
+	if p.Config.Policy != VLLMV1 {
+		return tokens, seqs
 	}
 	if limit := int64(seqs) * int64(maxModelLen); int64(tokens) > limit {
 		tokens = int32(limit)
