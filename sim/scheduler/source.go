@@ -66,7 +66,7 @@ func vllmSource(revision, async string) Source {
 		Repository: "vllm-project/vllm", Revision: revision, Scheduler: "vllm/v1/core/sched/scheduler.py", Executed: true,
 		Defaults: []OptionsFile{
 			{"vllm/engine/arg_utils.py", []string{"max_num_batched_tokens", "max_num_seqs", "enable_chunked_prefill"}},
-			{"vllm/config/cache.py", []string{"block_size", "gpu_memory_utilization", "num_gpu_blocks_override"}},
+			{"vllm/config/cache.py", []string{"block_size", "gpu_memory_utilization", "num_gpu_blocks_override", "enable_prefix_caching"}},
 			{async, []string{"async_scheduling"}},
 			{"config.json of the model", []string{"max_model_len"}},
 			{"vllm/config/scheduler.py", []string{"scheduling_policy", "long_prefill_token_threshold", "watermark", "scheduler_reserve_full_isl"}},
