@@ -198,7 +198,7 @@ func fit(p *Panel, beyond bool) {
 		}
 	}
 	switch {
-	case lo == hi:
+	case hi-lo <= narrow*hi && hi > 0:
 		lo, hi = lo/2, hi*2
 	case lo > hi:
 		lo, hi = 1, 10

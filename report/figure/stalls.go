@@ -25,7 +25,6 @@ func Stalls(runs []Run) *Figure {
 			Y:     left.Y,
 			Marks: left.Marks,
 		}
-		right.Y.Label = ""
 		if d.OK {
 			s := distribution(r.Latencies.of(ITL).Buckets(), d.Count, true)
 			s.Role, s.Index = RoleRun, i

@@ -162,13 +162,16 @@ func (s *span) take(values ...float64) {
 	}
 }
 
+// narrow is the width of a range, as a share of its values, below which it shows one.
+const narrow = 1e-6
+
 // set gives an axis the range of s.
 func (s *span) set(a *Axis) {
 	lo, hi := s.lo, s.hi
 	switch {
 	case lo > hi:
 		lo, hi = 1, 10
-	case lo == hi:
+	case hi-lo <= narrow*hi:
 		lo, hi = lo/2, hi*1.5
 		if lo == 0 {
 			hi = 1

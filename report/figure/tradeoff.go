@@ -139,7 +139,7 @@ func tight(p *Panel) {
 				lo, hi = min(lo, v), max(hi, v)
 			}
 		}
-		if room := float64((hi - lo) * 0.08); room > 0 {
+		if room := float64((hi - lo) * 0.08); hi-lo > narrow*hi {
 			a.Min, a.Max = max(min(0, lo), lo-room), hi+room
 		}
 	}

@@ -1,6 +1,7 @@
 package still
 
 import (
+	"slices"
 	"strings"
 
 	"servesim/report/figure"
@@ -110,12 +111,17 @@ func (s *sheet) widths(columns int, room vg.Length) {
 
 // sameX tells whether panels have the same axis of x.
 func sameX(panels []figure.Panel) bool {
-	for _, p := range panels {
-		if a, b := p.X, panels[0].X; a.Label != b.Label || a.Min != b.Min || a.Max != b.Max {
+	for i := range panels {
+		if !sameAxis(&panels[i].X, &panels[0].X) {
 			return false
 		}
 	}
 	return len(panels) > 1
+}
+
+// sameAxis tells whether a and b mean the same, all along.
+func sameAxis(a, b *figure.Axis) bool {
+	return a.Label == b.Label && a.Unit == b.Unit && a.Min == b.Min && a.Max == b.Max && slices.Equal(a.Names, b.Names)
 }
 
 // heightOf returns the height of a panel with its axes.
@@ -218,7 +224,7 @@ type view struct {
 	size   vg.Point
 	last   bool // no panel with the same axis of x is below it
 	labels bool // its marks are labelled beside it
-	named  bool // it has the names of its bars; otherwise the panel to its left does
+	named  bool // it says what its axis of y is; otherwise the panel to its left does
 }
 
 // plotOf returns the plot of a panel.
@@ -240,6 +246,9 @@ func plotOf(p *figure.Panel, v view) *plot.Plot {
 	axis(&out.Y, &p.Y, int(v.size.Y/vg.Points(26)))
 	if !v.last {
 		out.X.Label.Text = ""
+	}
+	if !v.named {
+		out.Y.Label.Text = ""
 	}
 	if p.Y.Scale == figure.Names { // the first on top
 		out.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"servesim/report/figure"
 
@@ -115,7 +114,7 @@ func (s *sheet) plot(i, k int) *plot.Plot {
 		size:   vg.Point{X: s.columns[k], Y: r.height},
 		last:   !s.shared || i == len(s.rows)-1,
 		labels: k == len(s.columns)-1,
-		named:  k == 0 || !slices.Equal(r.panels[k].Y.Names, r.panels[0].Y.Names),
+		named:  k == 0 || !sameAxis(&r.panels[k].Y, &r.panels[k-1].Y),
 	})
 }
 
@@ -144,7 +143,7 @@ func check(f *figure.Figure) error {
 	for i := range f.Panels {
 		p := &f.Panels[i]
 		for _, a := range []*figure.Axis{&p.X, &p.Y} {
-			if !(a.Min < a.Max) || math.IsInf(a.Max-a.Min, 0) || a.Scale == figure.Log && a.Min <= 0 {
+			if !(a.Max-a.Min > 1e-9*max(math.Abs(a.Min), math.Abs(a.Max))) || math.IsInf(a.Max-a.Min, 0) || a.Scale == figure.Log && a.Min <= 0 {
 				return fmt.Errorf("figure %q, panel %d: the axis of %s goes from %g to %g, which can't be drawn", f.Kind, i+1, a.Label, a.Min, a.Max)
 			}
 		}

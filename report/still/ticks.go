@@ -43,14 +43,19 @@ func ticks(a *figure.Axis, room int) []plot.Tick {
 	return linearTicks(a, room)
 }
 
-// linearTicks returns marks at equal distances.
+// linearTicks returns marks at equal distances, two at least.
 func linearTicks(a *figure.Axis, room int) []plot.Tick {
 	step := niceStep((a.Max - a.Min) / float64(max(1, room)))
-	var list []plot.Tick
-	for i := math.Ceil(a.Min / step); float64(i*step) <= a.Max; i++ {
-		list = append(list, plot.Tick{Value: float64(i * step), Label: tickLabel(float64(i*step), step)})
+	for {
+		var list []plot.Tick
+		for i := math.Ceil(a.Min / step); float64(i*step) <= a.Max; i++ {
+			list = append(list, plot.Tick{Value: float64(i * step), Label: tickLabel(float64(i*step), step)})
+		}
+		if len(list) > 1 {
+			return list
+		}
+		step = niceStep(step / 2.6) // the next shorter one
 	}
-	return list
 }
 
 // niceStep returns the least of 1, 2 and 5 times a power of ten that is at least x.
