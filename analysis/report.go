@@ -105,6 +105,9 @@ type Tokens struct {
 	// through the model, and Recomputed the ones of these that a preemption had
 	// dropped; all three over all requests.
 	Cached, Computed, Recomputed int64
+	// Begun are the prompt tokens of the requests of which any was computed, those
+	// that Cached is a part of.
+	Begun int64
 }
 
 // Throughput is what completed requests got over the Span of a run. Each is

@@ -91,6 +91,9 @@ func (s *Summary) Request(r *observe.Request) error {
 		s.counts.Preemptions += int64(r.Preemptions)
 	}
 	s.tokens.Cached += int64(r.Cached)
+	if r.Scheduled != observe.Never {
+		s.tokens.Begun += int64(r.Prompt)
+	}
 	s.tokens.Computed += r.Computed
 	s.tokens.Recomputed += r.Recomputed
 	if s.start < 0 || r.Arrival < s.start {

@@ -101,7 +101,7 @@ func summaryMembers(r *analysis.Report) object {
 		{"span_ps", known(int64(r.Span), u.Clock)},
 		{"tokens", object{
 			{"prompt", known(t.Prompt, u.Prompts)}, {"output", t.Output}, {"output_unfinished", t.Unfinished},
-			{"cached", known(t.Cached, u.Engine)}, {"computed", known(t.Computed, u.Engine)}, {"recomputed", known(t.Recomputed, u.Engine)},
+			{"cached", known(t.Cached, u.Engine)}, {"begun", known(t.Begun, u.Engine)}, {"computed", known(t.Computed, u.Engine)}, {"recomputed", known(t.Recomputed, u.Engine)},
 		}},
 		{"throughput", throughputObject(&r.Throughput)},
 		{"percentile_definition", "linear interpolation between the two nearest values (type 7), rounded to the nearest ps; the true value is within resolution_ps"},

@@ -96,7 +96,7 @@ func (p *page) overview(r *analysis.Report) {
 		p.item("", "%s output of requests that did not complete", analysis.Grouped(t.Unfinished))
 	}
 	if t.Cached > 0 {
-		p.item("", "%s prompt tokens from the prefix cache", analysis.Grouped(t.Cached))
+		p.item("", "%s prompt tokens from the prefix cache%s", analysis.Grouped(t.Cached), hitShare(t))
 	}
 	p.preemptions(r)
 	if w := r.WarmUp; w != nil && !w.Unsettled {
@@ -105,6 +105,14 @@ func (p *page) overview(r *analysis.Report) {
 	p.throughput(r)
 	p.load(r)
 	p.line("")
+}
+
+// hitShare says which share of prompt tokens the prefix cache had, if it is known.
+func hitShare(t *analysis.Tokens) string {
+	if t.Begun == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %.1f %% of those of the requests that began", 100*float64(t.Cached)/float64(t.Begun))
 }
 
 // preemptions says how often requests lost their blocks, if that is known.

@@ -66,7 +66,12 @@ func (p *Plan) traceCautions(traces []*workload.Report) []string {
 			t.Hashed, t.Kept = t.Hashed+one.Hashed, t.Kept+one.Kept
 		}
 	}
-	if t.Hashed == 0 || p.Config.Policy != scheduler.VLLMV0 {
+	switch {
+	case p.Config.Policy != scheduler.VLLMV0:
+		return nil
+	case p.Scenario.Workload.Prefix != nil:
+		return []string{"the prefix cache of vLLM's V0 engine is not modelled: what prompts have in common by workload.prefix is computed for each"}
+	case t.Hashed == 0:
 		return nil
 	}
 	return []string{fmt.Sprintf("the prefix cache of vLLM's V0 engine is not modelled: prompt tokens that the real engine would find in its cache are computed; %s of %s requests, %.3g %%, carry prefix hashes",
@@ -86,6 +91,9 @@ func (p *Plan) describe(l *facts) {
 	l.item("Scenario", "%s, seed %d", cmp.Or(s.Name, "without a name"), *s.Seed)
 	if s.Workload.Trace == "" && len(s.Workload.Merge) == 0 {
 		l.item("Workload", "%s", drawn(&s.Workload.Spec))
+	}
+	if p := s.Workload.Prefix; p != nil {
+		l.item("Prefixes", "%s", p)
 	}
 	l.item("Engine", "%s: %s", s.Engine.Policy, strings.Join(p.limits(), ", "))
 	if n := p.Replicas(); n > 1 {

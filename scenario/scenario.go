@@ -39,6 +39,9 @@ type Scenario struct {
 // WorkloadSection says which requests arrive when.
 type WorkloadSection struct {
 	RequestsSection
+	// Prefix says what all of these prompts have in common, if they come without
+	// hashes that do.
+	Prefix *PrefixSection `toml:"prefix"`
 	// Merge is what is merged with these requests by time, each beginning at 0.
 	Merge []MergedSection `toml:"merge,tables"`
 }

@@ -101,6 +101,7 @@ func (p *Plan) settle() []strict.Fault {
 	var faults []strict.Fault
 	add := func(more []strict.Fault) { faults = append(faults, more...) }
 	add(s.settleWorkload())
+	add(s.Workload.Prefix.check())
 	add(s.Transform.check())
 	add(s.Hardware.check())
 	add(s.Pool.settle())

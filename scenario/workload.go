@@ -140,7 +140,7 @@ func (p *Plan) Open() (*Opened, error) {
 	if err != nil {
 		return nil, &UsageError{err}
 	}
-	in.Source = src
+	in.Source = s.Workload.Prefix.shared(src, seed)
 	adopt(&in.Total, s.Transform.Limit)
 	return in, nil
 }
