@@ -133,8 +133,8 @@ func (p *Plan) settleEngine(sound bool) []strict.Fault {
 		return faults
 	}
 	s.Engine.settle(preset, p.Machine.device(), int32(p.Machine.Model.MaxContextTokens))
-	// Two blocks stand for those that the memory is yet to give.
-	p.Config = s.Engine.config(preset, 2)
+	// The most blocks stand for those that the memory is yet to give.
+	p.Config = s.Engine.config(preset, math.MaxInt32)
 	faults = p.causes(append(s.Engine.check(preset), keyedFaults("engine", p.Config.Check())...))
 	faults = append(faults, s.Memory.check()...)
 	if len(faults) > 0 {

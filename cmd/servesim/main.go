@@ -90,6 +90,7 @@ func verbs(e env) []*cobra.Command {
 		newTail(e, nil),
 		newPlot(e, nil),
 		newConform(e, nil),
+		newEngines(e, nil),
 		newModel(e, nil),
 		newGPU(e, nil),
 		newList(e, nil),

@@ -46,7 +46,8 @@ const (
 const maxBlockSize = 1 << 16
 
 // Config is a policy, its version switches and its limits. Names are the
-// engines' own.
+// engines' own. A field with the tag switch is decided by the version alone; the
+// tag says what it is.
 type Config struct {
 	// Policy is a name of Policies.
 	Policy string
@@ -74,18 +75,18 @@ type Config struct {
 	EnablePrefixCaching bool
 	// UncachedFirst (vllm-v1 with prefix caching) uses free blocks that nothing
 	// can hit before those that something can.
-	UncachedFirst bool
+	UncachedFirst bool `switch:"free blocks that nothing can hit are used first"`
 	// ReserveFullISL (vllm-v1) admits a request only if blocks for all its
 	// tokens are free, though it takes them chunk by chunk
 	// (scheduler_reserve_full_isl).
 	ReserveFullISL bool
 	// RefuseFullPrompt (vllm-v1) refuses a prompt of exactly max_model_len
 	// tokens. Versions that take it generate one token.
-	RefuseFullPrompt bool
+	RefuseFullPrompt bool `switch:"a prompt of max_model_len tokens is refused"`
 	// Unchunked (vllm-v1) is the rule for long prompts with chunked prefill off.
-	Unchunked UnchunkedRule
+	Unchunked UnchunkedRule `switch:"what becomes, without chunked prefill, of a prompt that is longer than the rest of the budget"`
 	// Victim (vllm-v1) is the rule for victims of the priority policy.
-	Victim VictimRule
+	Victim VictimRule `switch:"what becomes of the tokens of a victim that stands before the request that needs blocks"`
 	// MaxNumPartialPrefills and MaxLongPartialPrefills (vllm-v0 with chunked
 	// prefill) limit how many prompts share a step.
 	MaxNumPartialPrefills, MaxLongPartialPrefills int32
@@ -94,7 +95,7 @@ type Config struct {
 	AsyncScheduling bool
 	// WastesLastStep tells that, with asynchronous scheduling, the version
 	// decodes one token more than a request has, which is not modelled.
-	WastesLastStep bool
+	WastesLastStep bool `switch:"asynchronous scheduling decodes a token more than a request has, which is not modelled"`
 	// Regenerate (sarathi, prefill-first, simple-chunking) makes a preempted request
 	// generate all its output once more, what it had generated being prompt by
 	// then, as the repository does. Otherwise it generates what is missing.

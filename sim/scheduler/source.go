@@ -65,8 +65,8 @@ func vllmSource(revision, async string) Source {
 	return Source{
 		Repository: "vllm-project/vllm", Revision: revision, Scheduler: "vllm/v1/core/sched/scheduler.py", Executed: true,
 		Defaults: []OptionsFile{
-			{"vllm/engine/arg_utils.py", []string{"max_num_batched_tokens", "max_num_seqs", "enable_chunked_prefill"}},
-			{"vllm/config/cache.py", []string{"block_size", "gpu_memory_utilization", "num_gpu_blocks_override", "enable_prefix_caching"}},
+			{"vllm/engine/arg_utils.py", []string{"max_num_batched_tokens", "max_num_seqs", "enable_chunked_prefill", "enable_prefix_caching"}},
+			{"vllm/config/cache.py", []string{"block_size", "gpu_memory_utilization", "num_gpu_blocks_override"}},
 			{async, []string{"async_scheduling"}},
 			{"config.json of the model", []string{"max_model_len"}},
 			{"vllm/config/scheduler.py", []string{"scheduling_policy", "long_prefill_token_threshold", "watermark", "scheduler_reserve_full_isl"}},
@@ -99,8 +99,10 @@ func sarathiSource(file string) Source {
 		Defaults: []OptionsFile{
 			{"sarathi/core/block_space_manager/base_block_space_manager.py", []string{"watermark"}},
 			{"config.json of the model", []string{"max_model_len"}},
-			{"sarathi/core/scheduler/" + file, []string{"enable_chunked_prefill", "scheduling_policy", "regenerate_preempted", "long_prefill_token_threshold"}},
-			{"sarathi/config/config.py", nil},
+			{"sarathi/core/scheduler/" + file, []string{"enable_chunked_prefill", "scheduling_policy", "long_prefill_token_threshold"}},
+			{"servesim's own option, for the repository always does", []string{"regenerate_preempted"}},
+			{"sarathi/config/config.py", []string{"max_num_batched_tokens", "max_num_seqs", "block_size", "gpu_memory_utilization",
+				"num_gpu_blocks_override", "enable_dynamic_chunking_schedule"}},
 		},
 	}
 }
