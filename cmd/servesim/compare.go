@@ -246,7 +246,7 @@ func (o *compareOptions) simulate(ctx context.Context, plans []*scenario.Plan, p
 		pairs := &analysis.Pairing{Goodput: p.SLO.Goodput}
 		asked := scenario.Options{Percentiles: ps, Measured: []observe.Sink{pairs}, WarmUp: latest}
 		if o.html.asked() {
-			seen = append(seen, watchPlan(p, &asked))
+			seen = append(seen, watchPlan(p, len(plans), &asked))
 		}
 		r, err := simulate(ctx, o.env, p, asked)
 		if err != nil {

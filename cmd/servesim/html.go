@@ -15,8 +15,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// livesShown is how many of the slowest requests by each metric a page tells of.
-const livesShown = 6
+// livesShown returns how many of the slowest requests of each of so many runs a page
+// tells of, by each metric.
+func livesShown(runs int) int { return max(2, min(6, 12/runs)) }
 
 // An htmlFlag is the file that a verb writes its report to as a page.
 type htmlFlag struct {
@@ -82,16 +83,17 @@ type watcher struct {
 	slow      *lives.Lives
 }
 
-// newWatcher returns one of a run of so many KV blocks, 0 if that isn't known.
-func newWatcher(kvBlocks int64) *watcher {
-	w := &watcher{new(figure.Latencies), figure.NewHistory(kvBlocks), lives.New(livesShown)}
+// newWatcher returns one of a run of so many KV blocks, 0 if that isn't known, and of
+// a page of so many runs.
+func newWatcher(kvBlocks int64, runs int) *watcher {
+	w := &watcher{new(figure.Latencies), figure.NewHistory(kvBlocks), lives.New(livesShown(runs))}
 	w.history.Each = w.slow.Each
 	return w
 }
 
-// watchPlan returns one of a run of p, and adds its sinks to o.
-func watchPlan(p *scenario.Plan, o *scenario.Options) *watcher {
-	w := newWatcher(p.Config.NumGPUBlocks * p.Replicas())
+// watchPlan returns one of a run of p and a page of so many runs, and adds its sinks to o.
+func watchPlan(p *scenario.Plan, runs int, o *scenario.Options) *watcher {
+	w := newWatcher(p.Config.NumGPUBlocks*p.Replicas(), runs)
 	o.Sinks = append(o.Sinks, w.history)
 	o.Measured = append(o.Measured, w.latencies)
 	return w

@@ -126,7 +126,7 @@ func (o *reportOptions) read(ctx context.Context, path string, ask analysis.Opti
 	}
 	if f.Format.Dialect == "servesim" {
 		err = replayRecords(src, func(in *observe.Reader) error {
-			r, err = readRecords(in, ask, pairs)
+			r, err = readRecords(in, len(o.paths), ask, pairs)
 			return err
 		})
 		return r, err
@@ -137,12 +137,12 @@ func (o *reportOptions) read(ctx context.Context, path string, ask analysis.Opti
 	return readMeasured(src, f, ask)
 }
 
-// readRecords reads servesim's records.
-func readRecords(in *observe.Reader, ask analysis.Options, pairs *analysis.Pairing) (page.Run, error) {
+// readRecords reads servesim's records, for a page of so many runs.
+func readRecords(in *observe.Reader, runs int, ask analysis.Options, pairs *analysis.Pairing) (page.Run, error) {
 	ask.Header = in.Header()
 	ask.Unseen.ITL = ask.Header.RequestsOnly
 	s := analysis.NewSummary(ask)
-	w := newWatcher(0)
+	w := newWatcher(0, runs)
 	sinks := observe.Tee{s, pairs, w.latencies}
 	if !ask.Header.RequestsOnly {
 		sinks = append(sinks, w.history)

@@ -157,7 +157,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	}
 	var seen *watcher
 	if o.html.asked() {
-		seen = watchPlan(p, &asked)
+		seen = watchPlan(p, 1, &asked)
 	}
 	r, err := o.simulate(ctx, p, asked)
 	if err != nil {

@@ -55,10 +55,12 @@ func partsOf(blocks []report.Block) []part {
 			list[n].Items = append(list[n].Items, Fact{b.Name, b.Text})
 		case b.Item:
 			list = append(list, part{Items: []Fact{{b.Name, b.Text}}})
-		case strings.Contains(b.Text, "\n"):
-			list = append(list, part{Pre: b.Text})
 		default:
-			list = append(list, part{Line: b.Text})
+			if text := prose(strings.Split(b.Text, "\n")); strings.Contains(text, "\n") {
+				list = append(list, part{Pre: text})
+			} else {
+				list = append(list, part{Line: text})
+			}
 		}
 	}
 	return list

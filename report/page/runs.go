@@ -68,6 +68,9 @@ func (p *Page) compose(content *Content) error {
 	runs := content.Runs
 	list, history := figuresOf(runs)
 	p.Reading = reading(history)
+	if history && slices.ContainsFunc(runs, func(r Run) bool { return r.Report.WarmUp != nil }) {
+		p.Reading += " Figures in time, blame and lives have the warm-up too, which tables and distributions leave out."
+	}
 	c := composer{draw: content.Draw, runs: len(runs)}
 	if history {
 		p.First = c.pictures(figure.Stalls(list))

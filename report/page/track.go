@@ -11,8 +11,8 @@ import (
 // The size of a track: a column for each part of a life, in which each cause is as
 // high as its share of that part.
 const (
-	trackWidth  = 480
-	trackHeight = 100
+	trackWidth  = 320
+	trackHeight = 50
 )
 
 // A Path is the places of a cause on a track.

@@ -38,7 +38,7 @@ func TestColumnsAreShares(t *testing.T) {
 		}
 		for k, d := range parts {
 			got, want := float64(sums[k])/(trackWidth*trackHeight), float64(d)/float64(whole)
-			if diff := got - want; diff > 0.02 || diff < -0.02 {
+			if diff := got - want; diff > 0.03 || diff < -0.03 {
 				t.Fatalf("%v has %.4f of the track, and %.4f of the life", blame.Cause(k), got, want)
 			}
 		}

@@ -30,7 +30,9 @@ func TextBlocks(text string) (list []report.Block) {
 func prose(lines []string) string {
 	var words []string
 	for _, line := range lines {
-		line = strings.TrimSpace(line)
+		if len(lines) > 1 {
+			line = strings.TrimSpace(line)
+		}
 		if strings.Contains(line, "  ") {
 			return strings.Join(lines, "\n")
 		}

@@ -118,7 +118,7 @@ func plain(t *testing.T, x *tab, path, name string) {
 
 // drill checks that points say what they are, by pointer and by keyboard, and lead to
 // the lives of requests.
-func drill(x *tab) {
+func drill(x *tab, name string) {
 	x.t.Helper()
 	place := ask[[]float64](x, at("lifeFor(p, { series, i })"))
 	if len(place) != 2 {
@@ -132,7 +132,7 @@ func drill(x *tab) {
 	if (r.left < 0 || r.right > innerWidth) return "the words leave the window";
 	return /ms/.test(tip.textContent) && /life/.test(tip.textContent) ? "" : tip.textContent;
 })()`)
-	x.shot("point", false)
+	x.shot(name+"-point", false)
 	x.do(chromedp.MouseClickXY(place[0], place[1]))
 	opened := `(() => {
 	const e = document.activeElement.closest("details.life");
@@ -141,7 +141,7 @@ func drill(x *tab) {
 	return r.top >= -1 && r.top < innerHeight && e.querySelector(".track path") && e.querySelector("tbody tr") ? "" : "the life isn't in sight, or empty";
 })()`
 	x.expect("the life behind a point", opened)
-	x.shot("life", false)
+	x.shot(name+"-life", false)
 	ask[any](x, `document.querySelectorAll("details").forEach(e => { e.open = false; }); scrollTo(0, 0); document.querySelector(".plot").focus(); 0`)
 	x.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
 	x.expect("words by keyboard", `[...document.querySelectorAll(".tip")].some(e => !e.hidden) && document.getElementById("said").textContent ? "" : "none"`)
@@ -164,7 +164,7 @@ func TestComparison(t *testing.T) {
 })()`)
 	x.shot("compare", false)
 	look(x, "compare")
-	drill(x)
+	drill(x, "compare")
 	plain(t, x, path, "compare")
 }
 
@@ -182,6 +182,6 @@ func TestReplay(t *testing.T) {
 	x := newTab(t, ctx, path, 1440, 900)
 	x.shot("replay", false)
 	look(x, "replay")
-	drill(x)
+	drill(x, "replay")
 	plain(t, x, path, "replay")
 }

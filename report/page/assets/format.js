@@ -17,7 +17,7 @@ function shown(v) {
 function measured(v, axis) { return shown(v) + (axis.unit ? " " + axis.unit : ""); }
 
 // heading writes what an axis shows.
-function heading(axis) { return axis.label + (axis.unit ? ", " + axis.unit : ""); }
+function heading(axis) { return axis.label ? axis.label + (axis.unit ? ", " + axis.unit : "") : ""; }
 
 // style returns a colour of the style sheet.
 function style(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
