@@ -137,6 +137,9 @@ func drawn(s *workload.Spec) string {
 		if c.ThinkTime != nil {
 			loop = strings.Replace(loop, "no think time", "think time "+strings.Join(strict.Pairs(*c.ThinkTime), " "), 1)
 		}
+		if c.Turns != nil {
+			loop += "; conversations of turns " + strings.Join(strict.Pairs(*c.Turns), " ")
+		}
 		parts = append(parts, loop)
 	} else if s.Arrival != nil {
 		arrivals := s.Arrival.Process + " arrivals"

@@ -25,9 +25,16 @@ type ClosedLoopSpec struct {
 	// Ramp spreads the users' first calls evenly over this duration: user u of
 	// n starts at ramp*u/n. The default is 0: all start at once.
 	Ramp *sim.Duration `toml:"ramp"`
+	// Turns makes conversations of a user's calls, each of so many: a turn's prompt
+	// is what was said before, prompts and answers, and a text whose length prompt
+	// says. An answer that was given up counts whole.
+	Turns *LengthSpec `toml:"turns"`
+	// MaxContext ends a conversation whose next turn would have more tokens, prompt
+	// and answer together; the default is no limit.
+	MaxContext *int64 `toml:"max_context"`
 }
 
-// maxUsers is the most users of a closed loop: each takes about 100 bytes.
+// maxUsers is the most users of a closed loop: each takes about 150 bytes.
 const maxUsers = 10_000_000
 
 // closedLoop is a checked ClosedLoopSpec.
@@ -36,6 +43,10 @@ type closedLoop struct {
 	perUser int64 // math.MaxInt64 without a limit
 	think   Delay
 	ramp    sim.Duration
+
+	converse bool
+	turns    Length
+	context  int64 // most tokens of a conversation
 }
 
 // closedLoop checks the spec at key.
@@ -50,6 +61,15 @@ func (c *specCheck) closedLoop(key string, s *ClosedLoopSpec) *closedLoop {
 	}
 	if s.Ramp != nil {
 		l.ramp = c.span(sub(key, "ramp"), s.Ramp, 0, sim.MaxDuration, "a duration")
+	}
+	l.context = MaxTokens
+	if l.converse = s.Turns != nil; l.converse {
+		l.turns = c.prompt(sub(key, "turns"), s.Turns)
+	} else if s.MaxContext != nil {
+		c.add(sub(key, "max_context"), "limits conversations, of which there are none; give turns, such as { dist = \"constant\", value = 5 }, or take the line out")
+	}
+	if s.MaxContext != nil {
+		l.context = c.whole(sub(key, "max_context"), s.MaxContext, 1, MaxTokens, "a number of tokens")
 	}
 	return l
 }
@@ -78,6 +98,16 @@ type user struct {
 	draws draws
 	think rand.PCG
 	calls int64
+	talk  talk
+}
+
+// talk is the conversation of a user.
+type talk struct {
+	turns   rand.PCG
+	number  int64 // of this one among the user's
+	left    int32 // turns to come
+	class   *class
+	context int64 // tokens that were said
 }
 
 // start returns the source of the plan's closed loop, whose streams have names
@@ -90,6 +120,7 @@ func (l *closedLoop) start(seed sim.Seed, label string, p plan) *ClosedLoop {
 	s := &ClosedLoop{plan: p, users: make([]user, n), id: n, user: make(map[int64]int32, n)}
 	class, prompt, output := seed.Family(label+"class"), seed.Family(label+"prompt"), seed.Family(label+"output")
 	cancel, after, think := seed.Family(label+"cancel"), seed.Family(label+"cancel after"), seed.Family(label+"think")
+	turns := seed.Family(label + "turns")
 	for i := range s.users {
 		u, k := &s.users[i], uint64(i)
 		class.Reset(&u.draws.class, k)
@@ -98,6 +129,7 @@ func (l *closedLoop) start(seed sim.Seed, label string, p plan) *ClosedLoop {
 		cancel.Reset(&u.draws.cancel, k)
 		after.Reset(&u.draws.after, k)
 		think.Reset(&u.think, k)
+		turns.Reset(&u.talk.turns, k)
 	}
 	return s
 }
@@ -142,11 +174,39 @@ func (s *ClosedLoop) Done(id int64, t sim.Time) (r Request, ok bool) {
 	return s.call(s.id-1, int64(i), at), true
 }
 
-// call makes user u's next request. Its Session is u+1, as 0 is none.
+// call makes user u's next request. Its Session is u+1, as 0 is none, and of later
+// conversations more by multiples of the number of users.
 func (s *ClosedLoop) call(id, u int64, at sim.Time) Request {
 	s.users[u].calls++
 	s.user[id] = int32(u)
 	r := Request{ID: id, Arrival: at, Session: u + 1}
+	if s.plan.loop.converse {
+		s.turn(&s.users[u], &r)
+		r.Session += (s.users[u].talk.number - 1) * s.plan.loop.users
+		return r
+	}
 	s.plan.mix.fill(&r, &s.users[u].draws)
 	return r
+}
+
+// turn makes r the next turn of u's conversation, or the first of another.
+func (s *ClosedLoop) turn(u *user, r *Request) {
+	k := &u.talk
+	if k.left == 0 {
+		k.class = s.plan.mix.kind(&u.draws)
+		k.begin(s.plan.loop)
+	}
+	s.plan.mix.fillAs(k.class, r, &u.draws)
+	if k.context > 0 && k.context+int64(r.Prompt)+int64(r.Output) > s.plan.loop.context {
+		k.begin(s.plan.loop) // with the text of the turn that would be too long
+	}
+	k.left--
+	r.Prompt = int32(k.context + int64(r.Prompt))
+	k.context = int64(r.Prompt) + int64(r.Output)
+}
+
+// begin begins another conversation of the class that k has.
+func (k *talk) begin(l *closedLoop) {
+	k.number++
+	k.left, k.context = l.turns.Draw(&k.turns, 0), 0
 }

@@ -28,11 +28,18 @@ type class struct {
 type draws struct{ class, prompt, output, cancel, after rand.PCG }
 
 // fill draws what r is.
-func (m *mix) fill(r *Request, d *draws) {
-	k := &m.classes[0]
+func (m *mix) fill(r *Request, d *draws) { m.fillAs(m.kind(d), r, d) }
+
+// kind draws the class of a request.
+func (m *mix) kind(d *draws) *class {
 	if len(m.classes) > 1 {
-		k = &m.classes[pick(m.upTo, unit(&d.class))]
+		return &m.classes[pick(m.upTo, unit(&d.class))]
 	}
+	return &m.classes[0]
+}
+
+// fillAs draws what r, of class k, is.
+func (m *mix) fillAs(k *class, r *Request, d *draws) {
 	r.Class, r.Priority = k.name, k.priority
 	r.Prompt = k.prompt.Draw(&d.prompt, 0)
 	r.Output = k.output.Draw(&d.output, r.Prompt)
