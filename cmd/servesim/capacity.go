@@ -52,7 +52,7 @@ thinned, or shifted copies are laid over each other.
 With --for-rate R, or --for-trace for the workload as it is, find the fewest replicas
 that keep the limits, and of several GPUs (--gpus) and TP (--tps) the cheapest.
 Pools are simulated as they are. --spare 1 keeps the limits with one replica lost.`,
-		Example: `  servesim capacity --slo consumer-chat-70b
+		Example: `  servesim capacity --slo consumer-chat-70b --resolution 10 --requests 2000
   servesim capacity mine.toml --json
   servesim capacity mine.toml --for-rate 40 --gpus h100,b200 --tps 4,8 --spare 1`,
 		Args: arguments(cobra.MatchAll(looseLimits, cobra.MaximumNArgs(1))),

@@ -38,7 +38,7 @@ func TestDrillRun(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
-	if ok(t, args...) != ok(t, args...) {
+	if first := ok(t, args...); first != ok(t, args...) {
 		t.Error("two runs of one drill differ")
 	}
 	var said struct {

@@ -60,7 +60,7 @@ it; it takes half a minute on two cores.`,
 		Example: `  servesim explain --worst ttft -n 1
   servesim explain --vary enable_chunked_prefill=false,true
   servesim explain --gradient
-  servesim explain --regimes --loads 50`,
+  servesim explain --regimes --loads 50 --shares 1,5 --lengths 16000`,
 		Args: arguments(looseLimits),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.choose(cmd, args, vary); err != nil {

@@ -16,9 +16,6 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// share writes a share from 0 to 1 in per cent.
-func share(x float64) string { return number(100*x) + " %" }
-
 // percentileName writes p as P99.9.
 func percentileName(p analysis.Percentile) string {
 	name := p.String()

@@ -38,12 +38,6 @@ func (d *content) Plot(c draw.Canvas, p *plot.Plot) {
 	at.marks(d.panel)
 }
 
-// near returns at, or a place well outside of low to high if it is farther out.
-func near(at, low, high vg.Length) vg.Length {
-	const far = 1000
-	return min(max(at, low-far), high+far)
-}
-
 // frame is where values lie on a canvas.
 type frame struct {
 	draw.Canvas
