@@ -39,7 +39,7 @@ func keyHelps() map[string]keyHelp {
 func helpKey(key string) string {
 	table, last, _ := cutLast(key)
 	switch {
-	case slices.Contains([]string{"workload.prompt", "workload.output", "workload.arrival.burst_size"}, table):
+	case slices.Contains([]string{"workload.prompt", "workload.output", "workload.arrival.burst_size", "workload.closed_loop.turns"}, table):
 		return "LENGTH." + last
 	case slices.Contains([]string{"workload.arrival.gap", "workload.arrival.off", "workload.closed_loop.think_time", "workload.cancel.after", "network.request", "network.response"}, table):
 		return "DELAY." + last
