@@ -138,7 +138,9 @@ func withoutNumbers(line string) string {
 }
 
 // documents are the files with command blocks, from the tests' folder.
-func documents() []string { return []string{readme, "../../docs/claim.md", "../../docs/failures.md", "../../docs/prefix-caching.md"} }
+func documents() []string {
+	return []string{readme, "../../docs/claim.md", "../../docs/failures.md", "../../docs/prefix-caching.md"}
+}
 
 // hardwarePage is docs/hardware.md, whose comparisons take half a minute.
 const hardwarePage = "../../docs/hardware.md"
