@@ -139,7 +139,7 @@ func withoutNumbers(line string) string {
 
 // documents are the files with command blocks, from the tests' folder.
 func documents() []string {
-	return []string{readme, "../../docs/claim.md", "../../docs/failures.md", "../../docs/prefix-caching.md"}
+	return []string{readme, "../../docs/claim.md", "../../docs/failures.md", "../../docs/prefix-caching.md", enginesPage}
 }
 
 // hardwarePage is docs/hardware.md, whose comparisons take half a minute.

@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"servesim/sim/gpu"
 	"servesim/sim/scheduler"
 )
+
+// enginesPage is docs/engines.md, from the tests' folder.
+const enginesPage = "../../docs/engines.md"
 
 // A listedEngine is what engines says of a version in JSON.
 type listedEngine struct {
@@ -125,5 +129,27 @@ func TestEnginesFaults(t *testing.T) {
 		if o := do(t, append([]string{"engines"}, strings.Fields(args)...)...); o.code != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("engines %s: exit %d, %s; want %q", args, o.code, o.stderr, want)
 		}
+	}
+}
+
+// TestEnginesPageQuotesClaims holds that the figures of published claims that the page
+// shows are those of docs/claims.md, which is simulated again.
+func TestEnginesPageQuotesClaims(t *testing.T) {
+	page, err := os.ReadFile(enginesPage)
+	must(err)
+	claims, err := os.ReadFile(claimsDoc)
+	must(err)
+	n := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		n++
+		if !strings.Contains(string(claims), line) {
+			t.Errorf("%s has a row that isn't in %s; copy the new one:\n%s", enginesPage, claimsDoc, line)
+		}
+	}
+	if n < 20 {
+		t.Errorf("%s has %d rows of claims; it must show them", enginesPage, n)
 	}
 }
