@@ -100,6 +100,7 @@ type reader struct {
 	plan   *Plan
 	where  func(key string) string
 	dir    string
+	many   bool // there are more points than a plan may have, so that none is made
 	faults []strict.Fault
 }
 
@@ -127,6 +128,9 @@ func (r *reader) read(f *file) {
 		r.fault("infeasible", "found %q; must be \"error\", which is the default, or \"skip\", with which a point that cannot run is a row that says why", f.Invalid)
 	}
 	p.Base.Settings = r.settings("set", f.Set)
+	if r.many = f.points() > maxPoints; r.many {
+		r.fault("", "has more than %d points; divide it into several", maxPoints)
+	}
 	for i, t := range f.List {
 		key := fmt.Sprintf("list[%d]", i)
 		if len(t) == 0 {
@@ -142,9 +146,6 @@ func (r *reader) read(f *file) {
 	if len(r.faults) == 0 && len(p.Axes) == 0 {
 		r.fault("", "says nothing in which points differ; give [grid], [[list]], [windows] or [sample]")
 	}
-	if len(r.faults) == 0 && p.Len() > maxPoints {
-		r.fault("", "has more than %d points; divide it into several", maxPoints)
-	}
 	if len(r.faults) > 0 {
 		return
 	}
@@ -152,6 +153,24 @@ func (r *reader) read(f *file) {
 	if err := scenario.Conflicts(slices.Concat(p.Base.Settings, p.settings(0))); err != nil {
 		r.faults = append(r.faults, strict.Fault{Text: err.Error()})
 	}
+}
+
+// points returns the number of points that f asks for, or more than maxPoints if
+// there are more.
+func (f *file) points() int64 {
+	n := int64(1)
+	cross := func(with int64) { n *= min(max(with, 1), maxPoints+1); n = min(n, maxPoints+1) }
+	cross(int64(len(f.List)))
+	for _, e := range scenario.Entries("grid", f.Grid, func(string) string { return "" }) {
+		cross(int64(len(listOf(e.Value))))
+	}
+	if f.Windows != nil {
+		cross(f.Windows.Count)
+	}
+	if f.Sample != nil {
+		cross(f.Sample.Points)
+	}
+	return n
 }
 
 // axesOf notes the keys of c as axes if they aren't yet.
@@ -249,8 +268,12 @@ func (r *reader) windows(w *windows) {
 		r.fault("windows", "ends after more than the 106 days that a run can last; give fewer windows")
 		return
 	}
+	count := w.Count
+	if r.many {
+		count = 1
+	}
 	var axis []choice
-	for i := range w.Count {
+	for i := range count {
 		from := w.From + sim.Duration(i)*step
 		var c choice
 		for _, e := range []scenario.Entry{{Key: "transform.from", Path: "windows", Value: from.String()}, {Key: "transform.to", Path: "windows", Value: (from + w.Width).String()}} {

@@ -34,13 +34,11 @@ type Point struct {
 	limited bool // its scenario has limits of goodput
 }
 
-// Len returns the number of points, or maxPoints+1 if there are more.
+// Len returns the number of points.
 func (p *Plan) Len() int {
 	n := 1
 	for _, axis := range p.crossed() {
-		if n *= len(axis); n > maxPoints {
-			return maxPoints + 1
-		}
+		n *= len(axis)
 	}
 	return n
 }

@@ -58,6 +58,9 @@ func (r *reader) sample(s *sample) {
 	if len(r.faults) > before {
 		return
 	}
+	if r.many { // one shows what is wrong with keys
+		s.Points = 1
+	}
 	draws := make([]choice, s.Points)
 	for i, e := range entries {
 		for k, u := range units(s, e.Key) {
