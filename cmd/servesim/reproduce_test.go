@@ -11,8 +11,8 @@ import (
 	"servesim/reproduce"
 )
 
-// claimsDoc is the document that reproduce writes.
-const claimsDoc = "../../docs/claims.md"
+// reproduceDoc is the document that reproduce writes.
+const reproduceDoc = "../../docs/reproduce.md"
 
 // sectionOf returns what a document says of one claim.
 func sectionOf(doc, claim string) string {
@@ -24,10 +24,10 @@ func sectionOf(doc, claim string) string {
 	return section
 }
 
-// TestClaimsDocIsFresh tests all claims again: every verdict, value and explanation
+// TestReproduceDocIsFresh tests all claims again: every verdict, value and explanation
 // must be as the manual has it, and every fact that an explanation rests on hold.
 // With -short it is only those that take no time.
-func TestClaimsDocIsFresh(t *testing.T) {
+func TestReproduceDocIsFresh(t *testing.T) {
 	claims := reproduce.Names()
 	if testing.Short() && !*update {
 		claims = []string{"gaps-7-60", "dialects", "70b-to-8b", "llama-8b-reference"}
@@ -37,16 +37,16 @@ func TestClaimsDocIsFresh(t *testing.T) {
 		t.Errorf("an explanation is wrong:\n%s", out)
 	}
 	if !testing.Short() || *update {
-		goldenIn(t, "../../docs", "claims.md", out)
+		goldenIn(t, "../../docs", "reproduce.md", out)
 		return
 	}
-	doc, err := os.ReadFile(claimsDoc)
+	doc, err := os.ReadFile(reproduceDoc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range claims {
 		if got := sectionOf(out, c); got == "" || got != sectionOf(string(doc), c) {
-			t.Errorf("%s has another section of %s; go test ./cmd/servesim -run ClaimsDoc -update writes it, CHANGELOG's Results says why; now it is\n%s", claimsDoc, c, got)
+			t.Errorf("%s has another section of %s; go test ./cmd/servesim -run ReproduceDoc -update writes it, CHANGELOG's Results says why; now it is\n%s", reproduceDoc, c, got)
 		}
 	}
 }
