@@ -47,7 +47,7 @@ const (
 // Check returns a scenario.UsageError of what is wrong with o.
 func (o *Options) Check() error {
 	if !(o.Resolution >= 0.001 && o.Resolution <= 0.5) {
-		return usagef("resolution: found %g; must be from 0.001 to 0.5, the step from a rate to the next as a share of it", o.Resolution)
+		return usagef("resolution: found %g %%; must be from 0.1 to 50 %%, the step from a rate to the next", 100*o.Resolution)
 	}
 	if o.Requests < 1000 || o.Requests > 1e9 {
 		return usagef("requests: found %d; a run has from 1,000 to 1,000,000,000 of them", o.Requests)

@@ -70,7 +70,7 @@ func Fewest(ctx context.Context, src scenario.Source, o Options, f FleetOptions)
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if err := f.check(); err != nil {
+	if err := errors.Join(f.check(), f.refuse(src.Settings)); err != nil {
 		return nil, err
 	}
 	if len(f.GPUs) > 0 {
@@ -130,6 +130,25 @@ func (f *FleetOptions) check() error {
 	return nil
 }
 
+// refuse returns a scenario.UsageError of settings that deployments take the place of.
+func (f *FleetOptions) refuse(settings []scenario.Setting) error {
+	var faults []error
+	for _, s := range settings {
+		switch {
+		case s.Key == "pool.replicas":
+			faults = append(faults, fmt.Errorf("%s: how many replicas it takes is what is looked for; leave it out", s))
+		case s.Key == gpuKey && len(f.GPUs) > 0:
+			faults = append(faults, fmt.Errorf("%s: --gpus says which are tried; leave one out", s))
+		case s.Key == tpKey && len(f.TPs) > 0:
+			faults = append(faults, fmt.Errorf("%s: --tps says which are tried; leave one out", s))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return &scenario.UsageError{Err: err}
+	}
+	return nil
+}
+
 // rank orders choices by price, +Inf being one that can't do it.
 func rank(c *Choice) float64 {
 	switch {
@@ -158,6 +177,12 @@ func (c *Choice) name() string {
 	return strings.TrimSpace(fmt.Sprintf("%s TP%d", c.GPU, c.TP)) + ": "
 }
 
+// The keys of a scenario that deployments give.
+const (
+	gpuKey = "hardware.gpu"
+	tpKey  = "hardware.tensor_parallel_size"
+)
+
 // deployments returns the settings of each.
 func (f *FleetOptions) deployments() []map[string]any {
 	list := []map[string]any{{}}
@@ -184,8 +209,8 @@ func (f *FleetOptions) deployments() []map[string]any {
 	for _, n := range f.TPs {
 		tps = append(tps, n)
 	}
-	cross("hardware.gpu", gpus)
-	cross("hardware.tensor_parallel_size", tps)
+	cross(gpuKey, gpus)
+	cross(tpKey, tps)
 	return list
 }
 
@@ -193,7 +218,7 @@ func (f *FleetOptions) deployments() []map[string]any {
 func with(src scenario.Source, settings map[string]any) (scenario.Source, error) {
 	var list []scenario.Setting
 	for _, key := range sortedKeys(settings) {
-		s, err := scenario.NewSetting(key, settings[key], map[string]string{"hardware.gpu": "--gpus"}[key])
+		s, err := scenario.NewSetting(key, settings[key], map[string]string{gpuKey: "--gpus"}[key])
 		if err != nil {
 			return src, err
 		}
@@ -206,8 +231,8 @@ func with(src scenario.Source, settings map[string]any) (scenario.Source, error)
 // choice returns the fewest replicas of a deployment.
 func (f *Fleet) choice(ctx context.Context, src scenario.Source, settings map[string]any, o *Options, want *FleetOptions) (Choice, error) {
 	c := Choice{}
-	c.GPU, _ = settings["hardware.gpu"].(string)
-	c.TP, _ = settings["hardware.tensor_parallel_size"].(int64)
+	c.GPU, _ = settings[gpuKey].(string)
+	c.TP, _ = settings[tpKey].(int64)
 	src, err := with(src, settings)
 	if err != nil {
 		return c, err

@@ -83,7 +83,8 @@ func (o *capacityOptions) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.forTrace, "for-trace", false, "find the fewest GPUs that serve the workload as it is")
 	f.StringVar(&o.instant, "instant", "", "also say how many replicas the workload takes at least in each `WINDOW`, such as 60s, if they came and went at once")
 	f.StringSliceVar(&o.gpus, "gpus", nil, "with these, try each of `GPUS`, such as h100,b200")
-	f.Int64SliceVar(&o.tps, "tps", nil, "with these, try each number of GPUs that share a layer, such as 1,2,4")
+	f.Int64SliceVar(&o.tps, "tps", nil, "with these, try each number of `GPUS` that share a layer, such as 1,2,4")
+	f.Lookup("tps").DefValue = "" // of a list that isn't given, which pflag writes as []
 	f.Int64Var(&o.spare, "spare", 0, "with these, replicas that may be lost: 1 is N+1")
 	must(cmd.RegisterFlagCompletionFunc("gpus", cobra.FixedCompletions(gpu.ProfileNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -106,6 +107,9 @@ func (o *capacityOptions) check(cmd *cobra.Command) error {
 		if given(name) && !o.fleet {
 			return usagef("--%s goes with --for-rate or --for-trace, which look for the fewest GPUs", name)
 		}
+	}
+	if given("resolution") && o.fleet {
+		return usagef("--resolution is of the search for the highest rate; --for-rate and --for-trace take one rate, leave it out")
 	}
 	if given("instant") {
 		var err error

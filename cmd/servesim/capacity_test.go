@@ -14,13 +14,16 @@ func bounded() string {
 }
 
 // quickly are flags with which a search takes about a second.
-const quickly = " --requests 2000 --runs 10 --resolution 5"
+const (
+	quickly = fewRuns + " --resolution 5"
+	fewRuns = " --requests 2000 --runs 10"
+)
 
 func TestCapacityGolden(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.toml")
 	must(os.WriteFile(path, []byte(bounded()), 0o644))
 	golden(t, "capacity.txt", ok(t, strings.Fields("capacity "+path+quickly)...))
-	golden(t, "fleet.txt", ok(t, strings.Fields("capacity "+path+" --for-rate 60 --gpus h100,b200 --tps 1,2 --spare 1 --price b200=5.50"+quickly)...))
+	golden(t, "fleet.txt", ok(t, strings.Fields("capacity "+path+" --for-rate 60 --gpus h100,b200 --tps 1,2 --spare 1 --price b200=5.50"+fewRuns)...))
 }
 
 // TestCapacityInJSON reads what programs read.
@@ -58,7 +61,7 @@ func TestCapacityInJSON(t *testing.T) {
 			GPUs     int `json:"gpus"`
 		} `json:"choices"`
 	}
-	if err := json.Unmarshal([]byte(ok(t, strings.Fields("capacity s.toml --json --for-trace"+quickly)...)), &f); err != nil {
+	if err := json.Unmarshal([]byte(ok(t, strings.Fields("capacity s.toml --json --for-trace"+fewRuns)...)), &f); err != nil {
 		t.Fatal(err)
 	}
 	if f.Kind != "servesim-fleet" || len(f.Choices) != 1 || f.Choices[0].Replicas != 1 || f.Choices[0].GPUs != 1 {
@@ -69,7 +72,7 @@ func TestCapacityInJSON(t *testing.T) {
 // TestCapacityOfAScenarioOnStdin has several deployments read it.
 func TestCapacityOfAScenarioOnStdin(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": bounded()})
-	args := " --for-rate 30 --tps 1,2" + quickly
+	args := " --for-rate 30 --tps 1,2" + fewRuns
 	o := outcomeWith(t, bounded(), strings.Fields("capacity -"+args)...)
 	if want := ok(t, strings.Fields("capacity s.toml"+args)...); o.code != exitOK || o.stdout != want {
 		t.Errorf("exit %d, %s\n%s, want\n%s", o.code, o.stderr, o.stdout, want)
@@ -94,7 +97,11 @@ func capacityFaults() []faultCase {
 		withLimits("unknown GPU to choose from", "--gpus h100,b2000 --for-rate 3", `"b2000"`),
 		withLimits("TP of three to choose from", "--tps 1,3 --for-rate 3", "tps: found 3"),
 		withLimits("target of two", "--target 2", "--target 2", "99%"),
-		withLimits("resolution of nothing", "--resolution 0", "resolution: found 0"),
+		withLimits("resolution of nothing", "--resolution 0", "resolution: found 0 %"),
+		withLimits("resolution of twice as much", "--resolution 200", "resolution: found 200 %", "from 0.1 to 50 %"),
+		withLimits("resolution of a rate that is given", "--for-rate 3 --resolution 5", "--resolution", "leave it out"),
+		withLimits("replicas that are looked for", "--for-rate 3 --set pool.replicas=2", "--set pool.replicas=2: how many"),
+		withLimits("settings beside those that are tried", "--for-rate 3 --gpus h100 --tps 1,2 --set gpu=b200 --set tp=4", "--set gpu=b200: --gpus", "--set tp=4: --tps"),
 		withLimits("two runs", "--runs 2", "runs: found 2"),
 		withLimits("instant windows of nothing", "--instant 0s", "--instant 0s"),
 		withLimits("instant windows of a fleet", "--instant 60s --for-rate 3", "--instant and --for-rate"),

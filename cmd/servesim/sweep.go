@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"servesim/scenario"
 	"servesim/sweep"
 
 	"github.com/spf13/cobra"
@@ -116,6 +117,9 @@ func (o *sweepOptions) check(cmd *cobra.Command) error {
 			return usagef("%s and %s don't go together; give one of them", f.flag, f.other)
 		}
 	}
+	if err := o.idle(given); err != nil {
+		return err
+	}
 	if (o.wait || o.partial) && (!o.merge || o.wait && o.partial) {
 		return usagef("--wait and --partial go with --merge, and not with each other")
 	}
@@ -140,6 +144,30 @@ func (o *sweepOptions) check(cmd *cobra.Command) error {
 		o.text.Fronts = append(o.text.Fronts, [2]string{strings.TrimSpace(a), strings.TrimSpace(b)})
 	}
 	return errors.Join(o.html.check(nil), o.text.Check())
+}
+
+// idle returns the fault of flags that would do nothing beside others.
+func (o *sweepOptions) idle(given func(flag string) bool) error {
+	var faults []error
+	for _, one := range []struct {
+		flags []string
+		idle  bool
+		why   string
+	}{
+		{[]string{"rank-by", "top", "pareto"}, given("emit") || given("shard"), "goes with what prints results, which --emit and --shard don't, but --merge does"},
+		{[]string{"jobs"}, given("emit"), "is of points that are simulated here; --emit simulates none"},
+		{[]string{"image", "claim"}, o.emit != "kubernetes" && o.emit != "argo", "goes with --emit kubernetes and --emit argo"},
+	} {
+		for _, flag := range one.flags {
+			if given(flag) && one.idle {
+				faults = append(faults, fmt.Errorf("--%s %s; leave it out", flag, one.why))
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return &scenario.UsageError{Err: err}
+	}
+	return nil
 }
 
 // folder returns the folder of the results.
