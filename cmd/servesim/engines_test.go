@@ -137,7 +137,7 @@ func TestEnginesFaults(t *testing.T) {
 func TestEnginesPageQuotesClaims(t *testing.T) {
 	page, err := os.ReadFile(enginesPage)
 	must(err)
-	claims, err := os.ReadFile(claimsDoc)
+	claims, err := os.ReadFile(reproduceDoc)
 	must(err)
 	n := 0
 	for line := range strings.Lines(string(page)) {
@@ -146,7 +146,7 @@ func TestEnginesPageQuotesClaims(t *testing.T) {
 		}
 		n++
 		if !strings.Contains(string(claims), line) {
-			t.Errorf("%s has a row that isn't in %s; copy the new one:\n%s", enginesPage, claimsDoc, line)
+			t.Errorf("%s has a row that isn't in %s; copy the new one:\n%s", enginesPage, reproduceDoc, line)
 		}
 	}
 	if n < 20 {
