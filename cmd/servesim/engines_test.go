@@ -133,7 +133,7 @@ func TestEnginesFaults(t *testing.T) {
 }
 
 // TestEnginesPageQuotesClaims holds that the figures of published claims that the page
-// shows are those of docs/claims.md, which is simulated again.
+// shows are those of docs/reproduce.md, which is simulated again.
 func TestEnginesPageQuotesClaims(t *testing.T) {
 	page, err := os.ReadFile(enginesPage)
 	must(err)
