@@ -14,9 +14,12 @@ import (
 // names are vLLM's. Overrides and the fields that say so may be zero.
 type MemoryOptions struct {
 	GPUMemoryUtilization float64 // share of the memory that the engine may use, above 0 and at most 1
-	BlockSize            int64   // tokens of a KV block
-	MaxNumBatchedTokens  int64   // tokens of the largest step
-	MaxNumSeqs           int64   // sequences of the largest step
+	// FreeGPUMemoryFraction, if it is not 0, takes the place of GPUMemoryUtilization:
+	// the share for KV of what the other items leave (TensorRT-LLM).
+	FreeGPUMemoryFraction float64
+	BlockSize             int64 // tokens of a KV block
+	MaxNumBatchedTokens   int64 // tokens of the largest step
+	MaxNumSeqs            int64 // sequences of the largest step
 	// MaxModelLen is the length in tokens of which one sequence must fit; 0 does
 	// not check.
 	MaxModelLen int64
@@ -128,7 +131,11 @@ func (l *Ledger) String() string {
 func (o MemoryOptions) check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if u := o.GPUMemoryUtilization; !(u > 0 && u <= 1) {
+	if f := o.FreeGPUMemoryFraction; f != 0 {
+		if !(f > 0 && f <= 1) {
+			fault("free_gpu_memory_fraction is %v; want a share above 0 and at most 1", f)
+		}
+	} else if u := o.GPUMemoryUtilization; !(u > 0 && u <= 1) {
 		fault("gpu_memory_utilization is %v; want a share above 0 and at most 1", u)
 	}
 	for _, n := range []struct {

@@ -16,8 +16,12 @@ func (s Setup) advice(o MemoryOptions, l *Ledger) string {
 	if n := l.Blocks() / l.Groups * l.BlockSize; n > 0 && o.MaxModelLen > n {
 		ways = append(ways, fmt.Sprintf("set max_model_len to %d or less", n))
 	}
+	option := "gpu_memory_utilization"
+	if o.FreeGPUMemoryFraction > 0 {
+		option = "free_gpu_memory_fraction"
+	}
 	if u := l.leastShare(o); u <= 1 {
-		ways = append(ways, fmt.Sprintf("set gpu_memory_utilization to %.2f or more", u))
+		ways = append(ways, fmt.Sprintf("set %s to %.2f or more", option, u))
 	}
 	if len(o.Overrides) > 0 {
 		ways = append(ways, "correct the memory figures that are given")
@@ -43,13 +47,18 @@ func (s Setup) advice(o MemoryOptions, l *Ledger) string {
 	return why
 }
 
-// leastShare returns the least GPUMemoryUtilization, in whole hundredths, at which
+// leastShare returns the least GPUMemoryUtilization or FreeGPUMemoryFraction, in whole hundredths, at which
 // the blocks that o asks for fit into l.
 func (l *Ledger) leastShare(o MemoryOptions) float64 {
 	blocks := (max(l.BlockSize, o.MaxModelLen) + l.BlockSize - 1) / l.BlockSize
-	used := float64(l.ShareBytes-l.KVBytes) + float64(float64(blocks*l.BlockSize)*float64(l.BytesPerToken))
-	share := math.Ceil(100*used/float64(l.UsableBytes)) / 100
-	if math.Floor(float64(float64(l.UsableBytes)*share)) < used {
+	of, used := float64(l.UsableBytes), float64(float64(blocks*l.BlockSize)*float64(l.BytesPerToken))
+	if items := float64(l.ShareBytes - l.KVBytes); o.FreeGPUMemoryFraction == 0 {
+		used += items
+	} else if of -= items; of <= 0 {
+		return math.Inf(1)
+	}
+	share := math.Ceil(100*used/of) / 100
+	if math.Floor(float64(of*share)) < used {
 		share += 0.01 // the share itself is rounded down to bytes
 	}
 	return share

@@ -19,7 +19,11 @@ func TestAdviceFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(setups).Draw(t, "setup")
 		o := vllmOptions(8192)
-		o.GPUMemoryUtilization = rapid.Float64Range(0.05, 1).Draw(t, "share")
+		share, name := &o.GPUMemoryUtilization, "gpu_memory_utilization"
+		if rapid.Bool().Draw(t, "of free memory") {
+			share, name = &o.FreeGPUMemoryFraction, "free_gpu_memory_fraction"
+		}
+		*share = rapid.Float64Range(0.05, 1).Draw(t, "share")
 		o.MaxModelLen = rapid.Int64Range(1, 20_000_000).Draw(t, "len")
 		l, err := s.ledger(o)
 		if err != nil {
@@ -43,11 +47,11 @@ func TestAdviceFits(t *testing.T) {
 		if u > 1 {
 			return
 		}
-		if o.GPUMemoryUtilization = u; short(o) {
-			t.Fatalf("gpu_memory_utilization %v does not fit", u)
+		if *share = u; short(o) {
+			t.Fatalf("%s %v does not fit", name, u)
 		}
-		if o.GPUMemoryUtilization = u - 0.021; o.GPUMemoryUtilization > 0 && !short(o) {
-			t.Fatalf("gpu_memory_utilization %v fits too", u-0.021)
+		if *share = u - 0.021; *share > 0 && !short(o) {
+			t.Fatalf("%s %v fits too", name, u-0.021)
 		}
 	})
 }

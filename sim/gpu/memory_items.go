@@ -47,6 +47,11 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 		l.Items = append(l.Items, item)
 		l.KVBytes -= item.Bytes
 	}
+	if f := o.FreeGPUMemoryFraction; f > 0 {
+		items := -l.KVBytes
+		l.KVBytes = int64(math.Floor(max(0, mem.UsableBytes-float64(items)) * f))
+		l.ShareBytes = items + l.KVBytes
+	}
 	l.Hybrid = newHybridPool(stage, l, stage.cachedPerToken(lay, s.KV))
 	return l, nil
 }
