@@ -33,6 +33,7 @@ type EngineSection struct {
 	EnforceEager              *bool    `toml:"enforce_eager"`
 	CUDAGraphMode             string   `toml:"cudagraph_mode"`
 	SarathiOptions
+	TensorRTLLMOptions
 }
 
 // settle gives every absent option that version p has its default, for device d
@@ -48,7 +49,9 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	}
 	settle(&e.MaxNumSeqs, seqs)
 	settle(&e.BlockSize, c.BlockSize)
-	settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
+	if !c.OfTensorRTLLM() {
+		settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
+	}
 	settle(&e.SchedulingPolicy, c.SchedulingPolicy)
 	if p.Watermarked {
 		settle(&e.Watermark, c.Watermark)
@@ -62,6 +65,7 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 		settle(&e.EnablePrefixCaching, c.EnablePrefixCaching)
 	}
 	e.SarathiOptions.settle(p)
+	e.TensorRTLLMOptions.settle(p, *e.EnableChunkedPrefill)
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
 		settle(&e.ReserveFullISL, true)
@@ -75,7 +79,7 @@ func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	fault := func(option, format string, args ...any) {
 		faults = append(faults, strict.Fault{Key: "engine." + option, Text: fmt.Sprintf(format, args...)})
 	}
-	vllm := !p.Config.OfSarathiServe()
+	vllm := p.Config.Policy == scheduler.VLLMV0 || p.Config.Policy == scheduler.VLLMV1
 	if vllm && !*e.EnableChunkedPrefill && *e.MaxNumBatchedTokens < *e.MaxModelLen {
 		fault("max_num_batched_tokens", "found %d, less than max_model_len, %d, which vLLM refuses with chunked prefill off: a prompt could be too long for any step; raise it, lower max_model_len, or take the line out",
 			*e.MaxNumBatchedTokens, *e.MaxModelLen)
@@ -83,8 +87,8 @@ func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	if vllm && *e.MaxNumBatchedTokens < *e.MaxNumSeqs {
 		fault("max_num_seqs", "found %d, more than max_num_batched_tokens, %d, which vLLM refuses; lower it", *e.MaxNumSeqs, *e.MaxNumBatchedTokens)
 	}
-	if u := *e.GPUMemoryUtilization; !(u > 0 && u <= 1) {
-		fault("gpu_memory_utilization", "found %v; must be more than 0 and at most 1", u)
+	if u := e.GPUMemoryUtilization; u != nil && !(*u > 0 && *u <= 1) {
+		fault("gpu_memory_utilization", "found %v; must be more than 0 and at most 1", *u)
 	}
 	least, null := int64(1), ""
 	if p.Config.Policy == scheduler.VLLMV1 {
@@ -93,7 +97,7 @@ func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	if n := e.NumGPUBlocksOverride; n != nil && (*n < least || *n > math.MaxInt32) {
 		fault("num_gpu_blocks_override", "found %d; must be from %d to %d blocks%s", *n, least, math.MaxInt32, null)
 	}
-	return faults
+	return append(faults, e.TensorRTLLMOptions.check(*e.EnableChunkedPrefill)...)
 }
 
 // lacking returns a fault for each option of e that version p doesn't have.
@@ -114,8 +118,11 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "only the V0 engine limits partial prefills")
 	lacks(e.EnablePrefixCaching != nil, v1, "enable_prefix_caching", "only the prefix cache of vLLM's V1 engine is modelled")
 	lacks(e.CUDAGraphMode != "", v1, "cudagraph_mode", "it replays graphs for decodes, or none with enforce_eager")
-	lacks(e.AsyncScheduling != nil, v1, "async_scheduling", "it always alternates host and GPU")
-	return append(faults, e.SarathiOptions.faults(p)...)
+	trtllm := p.Config.OfTensorRTLLM()
+	lacks(e.AsyncScheduling != nil && !trtllm, v1, "async_scheduling", "it always alternates host and GPU")
+	lacks(e.AsyncScheduling != nil && trtllm, false, "async_scheduling", "disable_overlap_scheduler is what it has")
+	lacks(e.GPUMemoryUtilization != nil, !trtllm, "gpu_memory_utilization", "free_gpu_memory_fraction is what it has")
+	return append(append(faults, e.SarathiOptions.faults(p)...), e.TensorRTLLMOptions.lacking(p)...)
 }
 
 // config returns the scheduler's configuration that a settled e describes, with
@@ -137,6 +144,7 @@ func (e *EngineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	adopt(&c.MaxNumPartialPrefills, e.MaxNumPartialPrefills)
 	adopt(&c.MaxLongPartialPrefills, e.MaxLongPartialPrefills)
 	e.SarathiOptions.adopt(&c)
+	e.TensorRTLLMOptions.adopt(&c)
 	return c
 }
 

@@ -16,11 +16,19 @@ func (p *Plan) Cautions() []string {
 	if has, err := gpu.ParseFormat(says); says != "" && (err != nil || has != p.Machine.Weights) {
 		list = append(list, fmt.Sprintf("%s says that its weights are %s, but model.dtype is %s, and %[3]s is what runs", p.Scenario.Model.Name, says, p.Machine.Weights))
 	}
-	if engine := p.Scenario.Host.Engine; value(p.Scenario.Engine.AsyncScheduling) && strings.HasPrefix(engine, "trtllm") && !p.Machine.Profile.Engine[engine].Overlapped {
+	if engine := p.Scenario.Host.Engine; p.Setup().Async && strings.HasPrefix(engine, "trtllm") && !p.Machine.Profile.Engine[engine].Overlapped {
 		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
 	}
 	if p.Config.OfSarathiServe() {
 		list = append(list, fmt.Sprintf("%s schedules as the sarathi-serve repository does, on the kernels and host times that were fitted to %s", p.Scenario.Engine.Policy, p.Scenario.Host.Engine))
+	}
+	if p.Config.OfTensorRTLLM() {
+		if !strings.HasPrefix(p.Scenario.Host.Engine, fittedTRTLLM) {
+			list = append(list, fmt.Sprintf("%s schedules as TensorRT-LLM does, on the kernels and host times that were fitted to %s", p.Scenario.Engine.Policy, p.Scenario.Host.Engine))
+		}
+		if p.Scenario.Engine.overlaps() {
+			list = append(list, "the overlap scheduler of TensorRT-LLM hides the host's work; that it frees the blocks of a request a step after its last token, and with MAX_UTILIZATION looks two steps ahead, is not modelled")
+		}
 	}
 	if p.Ledger.Hybrid != nil && p.Config.Policy == scheduler.VLLMV1 {
 		list = append(list, "KV blocks hold the sliding-window layers in full; vLLM's hybrid KV cache manager fits more requests into the same memory")

@@ -75,11 +75,28 @@ func (s *Scenario) settleMachine(shelf *Shelf) (Machine, []strict.Fault) {
 	if err == nil && m.KV != gpu.BF16 && m.KV != gpu.FP8 {
 		fault("model.kv_cache_dtype", fmt.Errorf("found %q; the KV cache is bf16 or fp8", s.Model.KVCacheDtype))
 	}
-	s.Host.Engine = cmp.Or(s.Host.Engine, "vllm")
 	if m.Profile == nil || m.Model == nil {
+		s.Host.Engine = cmp.Or(s.Host.Engine, fittedVLLM)
 		return m, faults
 	}
+	s.Host.Engine = cmp.Or(s.Host.Engine, s.Engine.fitted(m.Profile))
 	return m, append(faults, s.settleHost(m.Profile)...)
+}
+
+// The engines of profiles that host times come from by default.
+const (
+	fittedVLLM   = "vllm"
+	fittedTRTLLM = "trtllm"
+)
+
+// fitted returns the engine of profile p whose host times are those of e by default:
+// TensorRT-LLM's for its versions, if it was fitted on this GPU, else vLLM's.
+func (e *EngineSection) fitted(p *gpu.Profile) string {
+	preset, err := scheduler.FindPreset(e.Policy)
+	if _, ok := p.Engine[fittedTRTLLM]; ok && err == nil && preset.Config.OfTensorRTLLM() {
+		return fittedTRTLLM
+	}
+	return fittedVLLM
 }
 
 // settleHost gives the absent host times the profile's values.
@@ -115,7 +132,7 @@ func (s *Scenario) setup(m Machine) gpu.Setup {
 		Profile: m.Profile, Model: m.Model, TP: int(*s.Hardware.TensorParallelSize),
 		EP: int(value(s.Hardware.ExpertParallelSize)), DPAttention: int(value(s.Hardware.DataParallelAttentionSize)),
 		Weights: m.Weights, KV: m.KV, Engine: s.Host.Engine,
-		Async: value(s.Engine.AsyncScheduling),
+		Async: value(s.Engine.AsyncScheduling) || s.Engine.overlaps(),
 		Host:  gpu.Host{Base: s.Host.Base, PerSeq: s.Host.PerSeq, PerPromptToken: s.Host.PerPromptToken, MixedStep: s.Host.MixedStep},
 	}
 }
@@ -124,8 +141,9 @@ func (s *Scenario) setup(m Machine) gpu.Setup {
 // engine, and returns it or the faults of what is given of it. The other sections
 // of s may be empty.
 func (s *Scenario) Layout(p scheduler.Preset) (gpu.Setup, []strict.Fault) {
+	s.Engine.Policy = p.Name
 	m, faults := s.settleMachine(nil)
-	if len(faults) > 0 {
+	if faults = append(faults, s.Engine.lacking(p)...); len(faults) > 0 {
 		return gpu.Setup{}, faults
 	}
 	s.Engine.settle(p, m.device(), int32(m.Model.MaxContextTokens))

@@ -33,15 +33,20 @@ func (m *MemorySection) overrides() map[string]int64 {
 	return given
 }
 
+// MemoryOptions returns what the memory ledger depends on of a settled e, beside what
+// is given of its lines and of the blocks.
+func (e *EngineSection) MemoryOptions() gpu.MemoryOptions {
+	return gpu.MemoryOptions{
+		GPUMemoryUtilization: value(e.GPUMemoryUtilization), FreeGPUMemoryFraction: value(e.FreeGPUMemoryFraction),
+		BlockSize: int64(*e.BlockSize), MaxNumBatchedTokens: int64(*e.MaxNumBatchedTokens),
+		MaxNumSeqs: int64(*e.MaxNumSeqs), MaxModelLen: int64(*e.MaxModelLen),
+	}
+}
+
 // ledger returns the memory ledger of a settled scenario.
 func (s *Scenario) ledger(m Machine) (*gpu.Ledger, []strict.Fault) {
-	e := &s.Engine
-	o := gpu.MemoryOptions{
-		GPUMemoryUtilization: *e.GPUMemoryUtilization, BlockSize: int64(*e.BlockSize),
-		MaxNumBatchedTokens: int64(*e.MaxNumBatchedTokens), MaxNumSeqs: int64(*e.MaxNumSeqs),
-		MaxModelLen: int64(*e.MaxModelLen), Overrides: s.Memory.overrides(),
-		NumGPUBlocksOverride: value(e.NumGPUBlocksOverride),
-	}
+	o := s.Engine.MemoryOptions()
+	o.Overrides, o.NumGPUBlocksOverride = s.Memory.overrides(), value(s.Engine.NumGPUBlocksOverride)
 	if o.NumGPUBlocksOverride > 0 {
 		// An engine that is told its blocks doesn't check that one sequence
 		// fits; requests that don't are rejected one by one.

@@ -73,7 +73,9 @@ func (p *Plan) note(key string) string {
 		return "in goodput"
 	case key == "host.mixed_step":
 		return "default: what the fit has for a step with prompt tokens isn't applied"
-	case section == "host" && name != "engine":
+	case key == "host.engine":
+		return fmt.Sprintf("default of %s on %s", s.Engine.Policy, p.Machine.Profile.Name)
+	case section == "host":
 		return fmt.Sprintf("fitted for %s on %s", s.Host.Engine, p.Machine.Profile.Name)
 	case section == "memory":
 		return "computed"

@@ -34,8 +34,9 @@ func newConform(e env, run func(conformOptions) error) *cobra.Command {
 		Short: "Replay recorded schedules of real engines through the policies",
 		Long: `Replay recorded schedules of real engines through the policies, and print how
 many are reproduced exactly: tokens of every sequence in every step, preemptions,
-finishes and free blocks. "-" reads the recordings from stdin. It exits with 1 if
-any differs, and says where first, and if there is none that it could replay.`,
+finishes and free blocks. Those of TensorRT-LLM are not of the engine itself, but of a
+model that was written from its source. "-" reads the recordings from stdin. It exits
+with 1 if any differs, and says where first, and if there is none that it could replay.`,
 		Example: "  servesim conform vectors/named.json vectors/random.json",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -113,6 +114,7 @@ func readVectors(e env, path string) ([]conform.Vector, error) {
 // A tally counts what became of vectors.
 type tally struct {
 	exact   int
+	read    int // replayed schedules that follow from reading the engine
 	differ  []conform.Result
 	skipped map[string]int
 }
@@ -122,6 +124,9 @@ func newTally() *tally { return &tally{skipped: map[string]int{}} }
 
 // add counts one result.
 func (t *tally) add(r conform.Result) {
+	if p, err := scheduler.FindPreset(r.Vector.Preset()); r.Skip == "" && err == nil && !p.Source.Executed {
+		t.read++
+	}
 	switch {
 	case r.Skip != "":
 		t.skipped[r.Skip]++
@@ -150,6 +155,9 @@ func (t *tally) write(out io.Writer, path string) error {
 	fmt.Fprintln(w, t.line(path))
 	for _, r := range t.differ {
 		fmt.Fprintf(w, "  differs  %s [%s] replayed as %s: %s\n", r.Vector.Name, r.Vector.Label, r.Preset, r.Diff)
+	}
+	if t.read > 0 {
+		fmt.Fprintf(w, "  read     %d: not recorded from an engine that ran, but from a model of it that was written from its source\n", t.read)
 	}
 	for _, why := range slices.Sorted(maps.Keys(t.skipped)) {
 		fmt.Fprintf(w, "  skipped  %d: %s\n", t.skipped[why], why)

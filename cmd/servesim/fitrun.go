@@ -134,7 +134,7 @@ func (f *fitting) checkEngine() error {
 func (f *fitting) agree() error {
 	var faults []strict.Fault
 	for _, in := range f.of(kindLog) {
-		d := calibrate.Deployment{Setup: f.plan.Setup(), Scheduler: f.plan.Config, GPUMemoryUtilization: *f.plan.Scenario.Engine.GPUMemoryUtilization}
+		d := calibrate.Deployment{Setup: f.plan.Setup(), Scheduler: f.plan.Config, GPUMemoryUtilization: f.plan.Scenario.Engine.MemoryOptions().GPUMemoryUtilization}
 		for _, x := range d.Disagreements(&in.log.Settings) {
 			faults = append(faults, strict.Fault{Where: fmt.Sprintf("%s:%d", in.log.Name, x.Line), Key: x.Key, Text: fmt.Sprintf(
 				"the server had %s, the scenario has %s; set it there, or --set %s=%s", x.Log, x.Has, x.Key, tomlWord(x.Log))})

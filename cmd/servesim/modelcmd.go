@@ -166,7 +166,7 @@ func (o *modelOptions) ask() (*modelReport, error) {
 	}
 	setup.PP = o.pp
 	r := &modelReport{setup: setup, engine: s.Engine}
-	if r.ledger, err = gpu.NewLedger(setup, r.options()); err != nil {
+	if r.ledger, err = gpu.NewLedger(setup, r.engine.MemoryOptions()); err != nil {
 		return nil, faultsOfFlags(scenario.FaultsOf("", err))
 	}
 	if c, err := gpu.NewCost(setup); err == nil {
@@ -175,16 +175,6 @@ func (o *modelOptions) ask() (*modelReport, error) {
 		r.caveats = []string{"it has a ledger but no step times: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 	}
 	return r, nil
-}
-
-// options returns what the ledger depends on beside the setup.
-func (r *modelReport) options() gpu.MemoryOptions {
-	e := &r.engine
-	return gpu.MemoryOptions{
-		GPUMemoryUtilization: *e.GPUMemoryUtilization, BlockSize: int64(*e.BlockSize),
-		MaxNumBatchedTokens: int64(*e.MaxNumBatchedTokens), MaxNumSeqs: int64(*e.MaxNumSeqs),
-		MaxModelLen: int64(*e.MaxModelLen),
-	}
 }
 
 // runModel prints a model and its ledger.
@@ -278,7 +268,7 @@ func (r *modelReport) bars() string {
 		at += bytes
 	}
 	fmt.Fprintf(&b, "%-12s%9s GB  of each GPU, of which the engine may use %.4g %%, %s GB\n", "Memory",
-		gigabytes(l.UsableBytes), 100**r.engine.GPUMemoryUtilization, gigabytes(l.ShareBytes))
+		gigabytes(l.UsableBytes), 100*float64(l.ShareBytes)/float64(l.UsableBytes), gigabytes(l.ShareBytes))
 	for _, i := range l.Items {
 		row(i.Name, i.Bytes)
 	}

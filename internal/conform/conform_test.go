@@ -32,10 +32,10 @@ func TestVectors(t *testing.T) {
 		matched int
 		skipped map[string]int
 	}{
-		{"named.json", 96, map[string]int{"prefix caching of vLLM V0": 2, "async scheduling, which is not modelled for vllm@0.11": 1, "pipeline parallelism": 3,
-			"speculative tokens": 3, "swap": 1, "no policy for sglang": 32, "no policy for tensorrt-llm": 10}},
-		{"random.json", 211, map[string]int{"pipeline parallelism": 8,
-			"no policy for sglang": 60, "no policy for tensorrt-llm": 30}},
+		{"named.json", 105, map[string]int{"prefix caching of vLLM V0": 2, "async scheduling, which is not modelled for vllm@0.11": 1, "pipeline parallelism": 3,
+			"speculative tokens": 3, "swap": 1, "no policy for sglang": 32, "block reuse of TensorRT-LLM": 1}},
+		{"random.json", 241, map[string]int{"pipeline parallelism": 8,
+			"no policy for sglang": 60}},
 	} {
 		matched, skipped := 0, map[string]int{}
 		for _, v := range shared(t, file.name) {

@@ -121,21 +121,25 @@ func (v *Vector) setParams(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &given); err != nil || given == nil {
 		return fmt.Errorf("vector %s: params: missing, or not an object of limits and switches", v.Name)
 	}
-	known := paramNames()
+	var params any = &v.Params
+	if v.engine() == engineTRTLLM {
+		params = &v.TRTLLM
+	}
+	known := paramNames(params)
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("vector %s: params: unknown key %q; the keys are %s", v.Name, key, strings.Join(known, ", "))
 		}
 	}
-	if err := json.Unmarshal(raw, &v.Params); err != nil {
+	if err := json.Unmarshal(raw, params); err != nil {
 		return fmt.Errorf("vector %s: params: %w", v.Name, plain(raw, err))
 	}
 	return nil
 }
 
-// paramNames lists the keys of Params.
-func paramNames() []string {
-	t := reflect.TypeFor[Params]()
+// paramNames lists the keys of the struct that params points to.
+func paramNames(params any) []string {
+	t := reflect.TypeOf(params).Elem()
 	names := make([]string, t.NumField())
 	for i := range names {
 		names[i] = t.Field(i).Tag.Get("json")

@@ -25,7 +25,7 @@ func TestRecordings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		preset := v.preset()
+		preset := v.Preset()
 		total[preset]++
 		switch {
 		case r.Skip != "":

@@ -30,7 +30,7 @@ type Replayer func(c scheduler.Config, v Vector) (string, error)
 // whatever was recorded, or the name of a policy whose own recordings alone are
 // replayed.
 func Replay(v Vector, policy string, replay Replayer) (Result, error) {
-	r := Result{Vector: v, Preset: v.preset()}
+	r := Result{Vector: v, Preset: v.Preset()}
 	if r.Skip = v.skip(); r.Skip != "" {
 		return r, nil
 	}
@@ -41,7 +41,7 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 		return r, nil
 	case !own && policy != "":
 		r.Preset = policy
-		if chosen, err := scheduler.FindPreset(policy); err == nil && chosen.Config.OfSarathiServe() != (v.engine() == engineSarathi) {
+		if chosen, err := scheduler.FindPreset(policy); err == nil && familyOf(chosen.Config) != v.engine() {
 			r.Skip = "recorded from another engine than " + policy
 			return r, nil
 		}
@@ -64,12 +64,25 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	return r, nil
 }
 
+// familyOf returns the engine that the policy of c is of.
+func familyOf(c scheduler.Config) string {
+	switch {
+	case c.OfSarathiServe():
+		return engineSarathi
+	case c.OfTensorRTLLM():
+		return engineTRTLLM
+	}
+	return engineVLLM
+}
+
 // skip returns why v cannot be replayed, or "".
 func (v *Vector) skip() string {
 	p := &v.Params
 	switch {
-	case v.preset() == "":
+	case v.Preset() == "":
 		return "no policy for " + engineOf(v.Label)
+	case v.TRTLLM.Reuse:
+		return "block reuse of TensorRT-LLM"
 	case p.Spec > 0:
 		return "speculative tokens"
 	case p.Pipeline > 1:
@@ -98,6 +111,9 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 	c.AllowLivelock = true
 	if c.OfSarathiServe() {
 		return v.sarathi(c), nil
+	}
+	if c.OfTensorRTLLM() {
+		return v.TRTLLM.config(c), nil
 	}
 	c.MaxNumBatchedTokens, c.MaxNumSeqs = p.Budget, p.MaxSeqs
 	c.NumGPUBlocks, c.BlockSize = p.Blocks, p.BlockSize

@@ -14,8 +14,10 @@ type Vector struct {
 	// Name is the vector's id, Label the engine version that was recorded.
 	Name, Label string
 	Params      Params
-	Requests    []Request
-	Steps       []Step
+	// TRTLLM takes the place of Params in a vector of TensorRT-LLM.
+	TRTLLM   TRTLLMParams
+	Requests []Request
+	Steps    []Step
 }
 
 // Params are the limits and switches of a vector. Pointers are nil where the
@@ -189,8 +191,8 @@ func (e *emits) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// preset returns the engine version of v as sim/scheduler names it, or "".
-func (v *Vector) preset() string {
+// Preset returns the engine version of v as sim/scheduler names it, or "".
+func (v *Vector) Preset() string {
 	switch v.engine() {
 	case engineVLLM:
 		for _, p := range []struct{ part, preset string }{
@@ -200,6 +202,8 @@ func (v *Vector) preset() string {
 				return p.preset
 			}
 		}
+	case engineTRTLLM:
+		return v.TRTLLM.preset()
 	case engineSarathi:
 		for _, p := range []struct{ kind, preset string }{
 			{"sarathi", "sarathi-serve@2026-01"}, {"orca", "sarathi-serve-orca@2026-01"}, {"ft", "sarathi-serve-static@2026-01"},
@@ -217,6 +221,7 @@ func (v *Vector) preset() string {
 const (
 	engineVLLM    = "vllm"
 	engineSarathi = "sarathi"
+	engineTRTLLM  = "tensorrt-llm"
 )
 
 // engine returns the engine that v was recorded from, or "" if none of ours.
@@ -224,6 +229,8 @@ func (v *Vector) engine() string {
 	switch label := strings.ToLower(v.Label); {
 	case strings.Contains(label, engineSarathi):
 		return engineSarathi
+	case strings.Contains(label, engineTRTLLM):
+		return engineTRTLLM
 	case strings.Contains(label, engineVLLM):
 		return engineVLLM
 	}

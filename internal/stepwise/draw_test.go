@@ -32,6 +32,9 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	if c.OfSarathiServe() {
 		anySarathi(t, &c)
 	}
+	if c.OfTensorRTLLM() {
+		anyTensorRTLLM(t, &c)
+	}
 	if c.Policy == scheduler.VLLMV1 {
 		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
 		c.EnablePrefixCaching, c.UncachedFirst = rapid.IntRange(0, 3).Draw(t, "caching") > 0, rapid.Bool().Draw(t, "uncached first")
@@ -53,6 +56,13 @@ func anySarathi(t *rapid.T, c *scheduler.Config) {
 	if c.Policy == scheduler.Sarathi && rapid.Bool().Draw(t, "chunk schedule") {
 		c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 30, Stages: rapid.Int32Range(1, 4).Draw(t, "stages")}
 	}
+}
+
+// anyTensorRTLLM turns c into what a policy of TensorRT-LLM takes.
+func anyTensorRTLLM(t *rapid.T, c *scheduler.Config) {
+	c.SchedulingPolicy, c.LongPrefillTokenThreshold, c.Watermark = scheduler.FCFS, 0, 0
+	c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, c.MaxNumSeqs, c.BlockSize)
+	c.ContextChunking = rapid.SampledFrom([]scheduler.ChunkingPolicy{scheduler.FirstComeFirstServed, scheduler.EqualProgress}).Draw(t, "context chunking")
 }
 
 // anyBlocks draws the hashes of the prompt of r, that may begin as others do.

@@ -68,6 +68,11 @@ func newPolicy(c scheduler.Config) policy {
 		core.usable = c.NumGPUBlocks
 		return &sarathi{core: core}
 	}
+	if c.OfTensorRTLLM() {
+		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
+		core.usable = c.NumGPUBlocks
+		return &trtllm{core}
+	}
 	order := kv.Append
 	if c.EnablePrefixCaching {
 		core.cache = newCache()

@@ -42,6 +42,19 @@ const (
 	Priority = "priority"
 )
 
+// ChunkingPolicy says how TensorRT-LLM divides a step among prompts that do not all
+// fit whole, as its context_chunking_policy names it. The unit is a KV block.
+type ChunkingPolicy string
+
+// The policies.
+const (
+	// FirstComeFirstServed gives each in turn what is left, in whole units or to
+	// its end.
+	FirstComeFirstServed ChunkingPolicy = "FIRST_COME_FIRST_SERVED"
+	// EqualProgress gives each in turn one unit, again and again.
+	EqualProgress ChunkingPolicy = "EQUAL_PROGRESS"
+)
+
 // maxBlockSize is the largest block that is supported, in tokens.
 const maxBlockSize = 1 << 16
 
@@ -80,7 +93,7 @@ type Config struct {
 	// tokens are free, though it takes them chunk by chunk
 	// (scheduler_reserve_full_isl).
 	ReserveFullISL bool
-	// RefuseFullPrompt (vllm-v1) refuses a prompt of exactly max_model_len
+	// RefuseFullPrompt (vllm-v1, trtllm) refuses a prompt of exactly max_model_len
 	// tokens. Versions that take it generate one token.
 	RefuseFullPrompt bool `switch:"a prompt of max_model_len tokens is refused"`
 	// Unchunked (vllm-v1) is the rule for long prompts with chunked prefill off.
@@ -102,6 +115,8 @@ type Config struct {
 	Regenerate bool
 	// ChunkSchedule (sarathi) takes the place of max_num_batched_tokens.
 	ChunkSchedule ChunkSchedule
+	// ContextChunking (trtllm, with chunked prefill) divides a step among prompts.
+	ContextChunking ChunkingPolicy
 	// AllowLivelock keeps a request that can never fit in the queue, where it
 	// blocks the ones behind it for ever, as the real engine does.
 	AllowLivelock bool
@@ -121,6 +136,15 @@ func (c *Config) UsableBlocks() int64 {
 func (c *Config) OfSarathiServe() bool {
 	switch c.Policy {
 	case Sarathi, Orca, Static, PrefillFirst, SimpleChunking:
+		return true
+	}
+	return false
+}
+
+// OfTensorRTLLM tells that the policy is one of TensorRT-LLM.
+func (c *Config) OfTensorRTLLM() bool {
+	switch c.Policy {
+	case TRTLLMNoEvict, TRTLLMMaxUtil, TRTLLMStatic:
 		return true
 	}
 	return false

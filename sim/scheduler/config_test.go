@@ -45,6 +45,11 @@ func TestCheck(t *testing.T) {
 		change(&c)
 		return c
 	}
+	trt := func(change func(*scheduler.Config)) scheduler.Config {
+		c := good(t, "trtllm@main")
+		change(&c)
+		return c
+	}
 	type config = scheduler.Config
 	for _, c := range []struct {
 		config scheduler.Config
@@ -58,7 +63,7 @@ func TestCheck(t *testing.T) {
 		{v1(func(c *config) { c.Unchunked = scheduler.UnchunkedIgnore }), ""},
 		{v1(func(c *config) { c.MaxNumPartialPrefills, c.MaxLongPartialPrefills = 0, 0 }), ""}, // V0's
 		{v0(func(c *config) { c.Unchunked, c.Victim = "", "" }), ""},                           // V1's
-		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0, sarathi, orca, static, prefill-first, simple-chunking`},
+		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0, sarathi, orca, static, prefill-first, simple-chunking, trtllm-noevict, trtllm-maxutil, trtllm-static`},
 		{v1(func(c *config) { c.MaxNumBatchedTokens = 0 }), "max_num_batched_tokens: found 0; it must be at least 1"},
 		{v1(func(c *config) { c.MaxNumSeqs = -1 }), "max_num_seqs: found -1; it must be at least 1"},
 		{v1(func(c *config) { c.MaxModelLen = 0 }), "max_model_len: found 0; it must be at least 1"},
@@ -97,6 +102,18 @@ func TestCheck(t *testing.T) {
 		{sarathi(scheduler.Sarathi, func(c *config) { c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 96, HighChunkSize: 65} }),
 			"high_chunk_size: found 65; it must be a multiple of 32 tokens\nhigh_chunk_size: found 65; it must be at least low_chunk_size, 96\n" +
 				"chunk_schedule_stages: found 0; it must be at least 1\nchunk_schedule_max_tokens: found 0; it must be at least 1, and chunk_schedule_stages (0)"},
+		{trt(func(c *config) { c.EnableChunkedPrefill, c.ContextChunking = true, scheduler.EqualProgress }), ""},
+		{trt(func(c *config) {
+			c.AsyncScheduling, c.SchedulingPolicy, c.LongPrefillTokenThreshold, c.Watermark, c.ContextChunking = true, scheduler.Priority, 8, 0.01, "FORCE_CHUNK"
+		}), "async_scheduling: found true; the overlap scheduler of TensorRT-LLM is not modelled; set false\n" +
+			"scheduling_policy: found priority, which is not modelled for trtllm-noevict; set fcfs\n" +
+			"long_prefill_token_threshold: found 8, which trtllm-noevict does not have; set 0\n" +
+			"watermark: found 0.01, which trtllm-noevict does not have; set 0\n" +
+			`context_chunking_policy: found "FORCE_CHUNK"; it must be FIRST_COME_FIRST_SERVED or EQUAL_PROGRESS`},
+		{trt(func(c *config) { c.EnableChunkedPrefill, c.MaxNumBatchedTokens = true, 31 }),
+			"max_num_seqs: found 256, more than max_num_batched_tokens, 31: more could decode than a step has tokens for, which is not modelled for trtllm-noevict; lower it\n" +
+				"max_num_batched_tokens: found 31; trtllm-noevict computes prompts in chunks of block_size tokens, 32; raise it"},
+		{v1(func(c *config) { c.ContextChunking = scheduler.EqualProgress }), `context_chunking_policy: found "EQUAL_PROGRESS"; vllm-v1 has none; take it out`},
 		{v0(func(c *config) { c.MaxNumSeqs, c.BlockSize, c.SchedulingPolicy = 0, -16, "" }), // all at once
 			"max_num_seqs: found 0; it must be at least 1\nblock_size: found -16; it must be at least 1\n" +
 				`scheduling_policy: found ""; it must be fcfs or priority`},
@@ -123,7 +140,7 @@ func text(err error) string {
 // TestOutputLimit: V1 stops when the length reaches max_model_len, V0 when it
 // exceeds it.
 func TestOutputLimit(t *testing.T) {
-	for preset, want := range map[string]int32{"vllm@0.20": 96, "vllm@0.8-v0": 97} {
+	for preset, want := range map[string]int32{"vllm@0.20": 96, "vllm@0.8-v0": 97, "trtllm@main": 96} {
 		c := good(t, preset)
 		if got := c.OutputLimit(4000); got != want {
 			t.Errorf("%s lets a prompt of 4,000 of 4,096 tokens generate %d; want %d", preset, got, want)
@@ -169,6 +186,38 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// TestFitsTensorRTLLM: a request is refused if its blocks are more than the pool's 100
+// of 32 tokens, for all its tokens where they are set aside, without the last one's
+// where they are not.
+func TestFitsTensorRTLLM(t *testing.T) {
+	const blocks, budget = "needs more KV blocks than the pool has", "prompt exceeds max_num_batched_tokens with chunked prefill off"
+	for _, c := range []struct {
+		preset         string
+		chunked        bool
+		prompt, output int32
+		want           string
+	}{
+		{"trtllm@main", false, 2000, 1200, ""},
+		{"trtllm@main", false, 2000, 1201, blocks},
+		{"trtllm-static@main", false, 2000, 1201, blocks},
+		{"trtllm-maxutil@main", false, 2000, 1201, ""},
+		{"trtllm-maxutil@main", false, 2000, 1202, blocks},
+		{"trtllm@main", false, 2048, 1, ""},
+		{"trtllm@main", false, 2049, 1, budget},
+		{"trtllm@main", true, 2049, 1, ""},
+	} {
+		config := good(t, c.preset)
+		config.EnableChunkedPrefill = c.chunked
+		p, err := scheduler.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Fits(scheduler.Seq{Prompt: c.prompt, Output: c.output}); got != c.want {
+			t.Errorf("%s, chunked %v: %d and %d tokens: %q; want %q", c.preset, c.chunked, c.prompt, c.output, got, c.want)
+		}
+	}
+}
+
 func TestFindPreset(t *testing.T) {
 	for _, p := range scheduler.Presets() {
 		got, err := scheduler.FindPreset(p.Name)
@@ -184,7 +233,7 @@ func TestFindPreset(t *testing.T) {
 	}
 	_, err := scheduler.FindPreset("vllm@0.9")
 	want := `unknown engine version "vllm@0.9"; the versions are vllm@0.11, vllm@0.20, vllm@main, vllm@0.8-v0, sarathi-serve@2026-01, sarathi-serve-orca@2026-01, ` +
-		"sarathi-serve-static@2026-01, sarathi-serve-vllm@2026-01, sarathi-serve-simple@2026-01"
+		"sarathi-serve-static@2026-01, sarathi-serve-vllm@2026-01, sarathi-serve-simple@2026-01, trtllm@main, trtllm-maxutil@main, trtllm-static@main"
 	if text(err) != want {
 		t.Errorf("FindPreset returns\n%v\nwant\n%s", err, want)
 	}

@@ -39,6 +39,11 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 	if c.OfSarathiServe() {
 		c.checkSarathi(fault)
 	}
+	if c.OfTensorRTLLM() {
+		c.checkTensorRTLLM(fault)
+	} else if c.ContextChunking != "" {
+		fault("context_chunking_policy: found %q; %s has none; take it out", c.ContextChunking, c.Policy)
+	}
 }
 
 // checkSarathi checks what the policies of sarathi-serve do not have, or need.
@@ -66,4 +71,30 @@ func (c *Config) checkSarathi(fault func(string, ...any)) {
 		fault("chunk schedule: %s has none; take it out", c.Policy)
 	}
 	c.ChunkSchedule.check(fault)
+}
+
+// checkTensorRTLLM checks what the policies of TensorRT-LLM do not have, or need.
+func (c *Config) checkTensorRTLLM(fault func(string, ...any)) {
+	if c.AsyncScheduling {
+		fault("async_scheduling: found true; the overlap scheduler of TensorRT-LLM is not modelled; set false")
+	}
+	if c.SchedulingPolicy == Priority {
+		fault("scheduling_policy: found priority, which is not modelled for %s; set fcfs", c.Policy)
+	}
+	if c.LongPrefillTokenThreshold != 0 {
+		fault("long_prefill_token_threshold: found %d, which %s does not have; set 0", c.LongPrefillTokenThreshold, c.Policy)
+	}
+	if c.Watermark != 0 {
+		fault("watermark: found %v, which %s does not have; set 0", c.Watermark, c.Policy)
+	}
+	if c.MaxNumBatchedTokens < c.MaxNumSeqs {
+		fault("max_num_seqs: found %d, more than max_num_batched_tokens, %d: more could decode than a step has tokens for, which is not modelled for %s; lower it",
+			c.MaxNumSeqs, c.MaxNumBatchedTokens, c.Policy)
+	}
+	if c.EnableChunkedPrefill && c.MaxNumBatchedTokens < c.BlockSize {
+		fault("max_num_batched_tokens: found %d; %s computes prompts in chunks of block_size tokens, %d; raise it", c.MaxNumBatchedTokens, c.Policy, c.BlockSize)
+	}
+	if p := c.ContextChunking; p != FirstComeFirstServed && p != EqualProgress {
+		fault("context_chunking_policy: found %q; it must be %s or %s", p, FirstComeFirstServed, EqualProgress)
+	}
 }

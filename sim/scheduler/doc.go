@@ -3,9 +3,9 @@
 //
 // A policy is named for an engine and its version range, because details decide
 // tails; each reproduces, step for step, schedules recorded from the real
-// engine. It knows no clock: the engine tells it what arrived and what ended,
-// and it answers with the next step and with how often that step can repeat
-// unchanged.
+// engine, or of TensorRT-LLM those of a model written from its source. It knows
+// no clock: the engine tells it what arrived and what ended, and it answers with
+// the next step and with how often that step can repeat unchanged.
 //
 // Decoding sequences are not touched each step. They form a group with one
 // step counter; a sequence's progress is the difference between the counter and

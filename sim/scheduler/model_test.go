@@ -17,7 +17,7 @@ func modes(t *testing.T, test func(t *testing.T, draw func(*rapid.T) scheduler.C
 		for _, chunked := range []bool{true, false} {
 			for _, order := range []string{scheduler.FCFS, scheduler.Priority} {
 				c := scheduler.Config{Policy: p.Name}
-				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority ||
+				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority || c.OfTensorRTLLM() && order == scheduler.Priority ||
 					c.OfSarathiServe() && (order == scheduler.Priority || chunked != chunks(p.Name)) {
 					continue // a fault of the configuration
 				}
@@ -59,6 +59,11 @@ func anyLimits(t *rapid.T, policy string) scheduler.Config {
 	c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "max_long_partial_prefills")
 	if c.OfSarathiServe() {
 		c.LongPrefillTokenThreshold = 0
+	}
+	if c.OfTensorRTLLM() {
+		c.LongPrefillTokenThreshold, c.Watermark = 0, 0
+		c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, c.MaxNumSeqs, c.BlockSize)
+		c.ContextChunking = rapid.SampledFrom([]scheduler.ChunkingPolicy{scheduler.FirstComeFirstServed, scheduler.EqualProgress}).Draw(t, "context chunking")
 	}
 	if c.ReservesModelLen() {
 		c.NumGPUBlocks += 2 + int64(c.MaxModelLen)/int64(c.BlockSize)*5/4

@@ -46,7 +46,7 @@ func Presets() []Preset {
 			Devices: vllmDevices(), Source: vllmSource("main (5ac2684976, 2026-08-07)", "vllm/config/vllm.py")},
 		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true,
 			Devices: everywhere(2048, 256), Source: v0Source()},
-	}, sarathiServe()...)
+	}, append(sarathiServe(), tensorRTLLM()...)...)
 }
 
 // sarathiServe lists the schedulers of the sarathi-serve repository.
@@ -68,6 +68,20 @@ func sarathiServe() []Preset {
 		}
 		out = append(out, Preset{Name: s.name, Summary: s.summary, Config: c, GPUMemoryUtilization: 0.8,
 			Devices: everywhere(512, 128), Source: sarathiSource(s.file)})
+	}
+	return out
+}
+
+// tensorRTLLM lists the capacity schedulers of TensorRT-LLM.
+func tensorRTLLM() []Preset {
+	var out []Preset
+	for _, s := range []struct{ name, policy, summary string }{
+		{"trtllm@main", TRTLLMNoEvict, "TensorRT-LLM, by reading: GUARANTEED_NO_EVICT"},
+		{"trtllm-maxutil@main", TRTLLMMaxUtil, "its MAX_UTILIZATION"},
+		{"trtllm-static@main", TRTLLMStatic, "its STATIC_BATCH"},
+	} {
+		out = append(out, Preset{Name: s.name, Summary: s.summary, GPUMemoryUtilization: 0.9, Devices: everywhere(8192, 2048), Source: tensorRTLLMSource(),
+			Config: Config{Policy: s.policy, BlockSize: 32, SchedulingPolicy: FCFS, ContextChunking: FirstComeFirstServed, RefuseFullPrompt: true}})
 	}
 	return out
 }
@@ -127,7 +141,7 @@ func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int3
 	switch {
 	case p.Config.OfSarathiServe() && !chunked:
 		return maxModelLen, seqs
-	case !chunked:
+	case !chunked && !p.Config.OfTensorRTLLM():
 		tokens = max(tokens, maxModelLen)
 	}
 	if p.Config.Policy != VLLMV1 {

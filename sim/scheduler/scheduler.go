@@ -174,6 +174,10 @@ const (
 	Static         = "static"
 	PrefillFirst   = "prefill-first"
 	SimpleChunking = "simple-chunking"
+	// Those of TensorRT-LLM, by its capacity_scheduler_policy.
+	TRTLLMNoEvict = "trtllm-noevict"
+	TRTLLMMaxUtil = "trtllm-maxutil"
+	TRTLLMStatic  = "trtllm-static"
 )
 
 // Policies is the whole list: a new policy is one file and one line here.
@@ -186,6 +190,9 @@ func Policies() []Info {
 		{Static, "static batching: a batch starts when the one before has ended", newSarathi},
 		{PrefillFirst, "the sarathi-serve repository's vLLM: whole prompts first", newSarathi},
 		{SimpleChunking, "chunks and decodes in turns, never in one step", newSarathi},
+		{TRTLLMNoEvict, "TensorRT-LLM, GUARANTEED_NO_EVICT: blocks for prompt and output set aside", newTRTLLM},
+		{TRTLLMMaxUtil, "TensorRT-LLM, MAX_UTILIZATION: the last to start is paused for the others", newTRTLLM},
+		{TRTLLMStatic, "TensorRT-LLM, STATIC_BATCH: prompts only while nobody decodes", newTRTLLM},
 	}
 }
 

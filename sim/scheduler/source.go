@@ -106,3 +106,17 @@ func sarathiSource(file string) Source {
 		},
 	}
 }
+
+// tensorRTLLMSource is the source of the schedulers of TensorRT-LLM. Its recorded
+// schedules are those of a model of it that was written from reading, and that its own
+// unit tests agree with as far as they go.
+func tensorRTLLMSource() Source {
+	return Source{
+		Repository: "NVIDIA/TensorRT-LLM", Revision: "main (02a10fed, 0a949d31)",
+		Scheduler: "cpp/tensorrt_llm/batch_manager/capacityScheduler.cpp, cpp/tensorrt_llm/batch_manager/microBatchScheduler.cpp",
+		Defaults: []OptionsFile{
+			{"config.json of the model", []string{"max_model_len"}},
+			{"tensorrt_llm/llmapi/llm_args.py", nil},
+		},
+	}
+}
