@@ -85,9 +85,9 @@ func (e env) report(err error) int {
 // complain writes each line of err to stderr under the program's name.
 func (e env) complain(err error) { say(e.stderr, err.Error()) }
 
-// say writes each line of text to out under the program's name.
+// say writes each line of text to out under the program's name, as visible has it.
 func say(out io.Writer, text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(out, "servesim: %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(out, "servesim: %s\n", visible(strings.TrimRight(line, "\n")))
 	}
 }

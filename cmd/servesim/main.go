@@ -28,10 +28,12 @@ func Main(ctx context.Context, e env, args []string) int {
 	if e.colour {
 		e.stdout = paint
 	}
+	plain := &plainWriter{out: e.stdout}
+	e.stdout = plain
 	root := newRoot(e)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = errors.Join(err, paint.flush())
+	err = errors.Join(err, plain.flush(), paint.flush())
 	e.took(cmd.Name()+" was done", began)
 	return errs.report(err)
 }
