@@ -123,7 +123,7 @@ func writeSuite(w io.Writer, s suiteXML) error {
 // output returns what a case or a suite printed, without what XML can't have.
 func output(s string) *textXML {
 	return &textXML{strings.Map(func(c rune) rune {
-		if c == utf8.RuneError || c < ' ' && c != '\n' && c != '\t' {
+		if c >= utf8.RuneError && c <= 0xFFFF || c < ' ' && c != '\n' && c != '\t' { // U+FFFD to U+FFFF
 			return -1
 		}
 		return c
