@@ -33,8 +33,8 @@ func (p *DrillPhase) Share() (share float64, ok bool) { return ratio(p.Good, p.R
 
 // DrillReport is how a run went through failures of replicas.
 type DrillReport struct {
-	// From is when the first replica stopped taking requests, Never if none did, and
-	// To when all took them again for the last time, Never if they didn't.
+	// From is when the first replica stopped taking requests, Never if none did
+	// before the run ended, and To when all took them again for the last time, Never if they didn't.
 	From, To sim.Time
 	// Out is for how long some replica took none, up to the end of the run.
 	Out sim.Duration
@@ -204,14 +204,18 @@ func (d *Drill) Report() *DrillReport {
 	for k := range r.Phases {
 		r.Phases[k].TTFT = d.ttft[k].Distribution(DefaultPercentiles())
 	}
-	n := len(d.windows)
-	if n > 0 && n%2 == 0 {
-		r.To = d.windows[n-1]
+	windows := d.windows
+	if r.From != observe.Never && r.From > d.last { // nobody was left to feel it
+		r.From, windows = observe.Never, nil
 	}
-	for i, t := range d.windows {
+	n := len(windows)
+	if n > 0 && n%2 == 0 {
+		r.To = windows[n-1]
+	}
+	for i, t := range windows {
 		switch {
 		case i%2 == 1:
-			r.Out += t.Sub(d.windows[i-1])
+			r.Out += t.Sub(windows[i-1])
 		case i == n-1 && d.last > t:
 			r.Out += d.last.Sub(t)
 		}

@@ -65,6 +65,19 @@ func TestDrillByHand(t *testing.T) {
 	}
 }
 
+// TestDrillAfterTheEnd has a replica fail, and come back, when all requests have ended.
+func TestDrillAfterTheEnd(t *testing.T) {
+	d := NewDrill(nil, "none", nil)
+	if err := d.Request(drillRequest(0, 0, 4, observe.Completed)); err != nil {
+		t.Fatal(err)
+	}
+	d.Change(sim.Time(10*sim.Second), false)
+	d.Change(sim.Time(20*sim.Second), true)
+	if r := d.Report(); r.From != observe.Never || r.To != observe.Never || r.Out != 0 || r.Phases[DrillBefore].Requests != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestDrillCountsEveryRequestOnce holds that the phases are a partition, that failures
 // that follow each other at once are one, and that the most requests at once are no
 // fewer than at any end of a bin.

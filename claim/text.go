@@ -24,7 +24,7 @@ func (a *Answer) Text() string {
 	e := &a.Plan.Scenario.Engine
 	p.item("Tried", "%s on %s under %s, max_num_batched_tokens %d, max_num_seqs %d", a.Plan.Machine.Model.Name, a.Plan.Machine.Profile.Name, e.Policy, *e.MaxNumBatchedTokens, *e.MaxNumSeqs)
 	if a.File != "" {
-		p.item("", "of %s the workload, the limits and the number of replicas aren't used", a.File)
+		p.item("", "of %s the workload, the limits and the pool aren't used", a.File)
 	}
 	for _, c := range a.Plan.Cautions() {
 		p.item("Caution", "%s", c)

@@ -82,7 +82,7 @@ func TestClaimOfAScenario(t *testing.T) {
 	inFolder(t, map[string]string{"s.toml": bounded()})
 	args := strings.Fields("claim 5tok/s s.toml --lengths 128/64 --users 1")
 	out := ok(t, args...)
-	for _, want := range []string{"of s.toml the workload, the limits and the number of replicas aren't used", "Simulated   1 combination, of 100 requests", "bf16/bf16"} {
+	for _, want := range []string{"of s.toml the workload, the limits and the pool aren't used", "Simulated   1 combination, of 100 requests", "bf16/bf16"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %s:\n%s", want, out)
 		}

@@ -156,7 +156,7 @@ func (d *Drill) overlaps() (faults []error) {
 	for n := 1; n < len(order); n++ {
 		a, b := d.Failures[order[n-1]], d.Failures[order[n]]
 		if a.Replica == b.Replica && (a.Down == 0 || b.At <= a.At+a.Down) {
-			faults = append(faults, fmt.Errorf("failure[%d].at: found %v; replica %d is down then: it failed at %v (failure[%d]) and is back %s",
+			faults = append(faults, fmt.Errorf("failure[%d].at: found %v; replica %d is down then: it failed at %v (failure[%d]) and %s",
 				order[n], b.At, b.Replica, a.At, order[n-1], a.back()))
 		}
 	}
@@ -166,7 +166,7 @@ func (d *Drill) overlaps() (faults []error) {
 // back says when the replica of f is back.
 func (f Failure) back() string {
 	if f.Down == 0 {
-		return "never"
+		return "never comes back"
 	}
-	return fmt.Sprintf("at %v", f.At+f.Down)
+	return fmt.Sprintf("is back at %v", f.At+f.Down)
 }

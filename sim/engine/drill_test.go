@@ -141,7 +141,7 @@ func TestDrillCheck(t *testing.T) {
 		"failure[0].replica: found 2; the replicas are from 0 to 1":                                                                      {Failures: []engine.Failure{{Replica: 2}}},
 		"failure[0].at: found -1ms; it must be from 0 to 30 days":                                                                        {Failures: []engine.Failure{{At: -ms}}},
 		"failure[1].at: found 2ms; replica 0 is down then: it failed at 1ms (failure[0]) and is back at 2ms":                             {Failures: []engine.Failure{{At: ms, Down: ms}, {At: 2 * ms}}},
-		"failure[0].at: found 2ms; replica 0 is down then: it failed at 1ms (failure[1]) and is back never":                              {Failures: []engine.Failure{{At: 2 * ms}, {At: ms}}},
+		"failure[0].at: found 2ms; replica 0 is down then: it failed at 1ms (failure[1]) and never comes back":                           {Failures: []engine.Failure{{At: 2 * ms}, {At: ms}}},
 		"rolling_restart.down: found 0; a restart takes time":                                                                            {Rolling: &engine.RollingRestart{}},
 		"retry_delay: found -1ms; it must be from 0 to 30 days\nmax_retries: found 0; it must be 1 or more, or retry none":               {Retry: engine.RetryAll, RetryDelay: -ms},
 		"wait_for_replica: found 3000000s; it must be from 0 to 30 days\nretry: found 7; the rules are [\"none\" \"unstarted\" \"all\"]": {Wait: 3e6 * sim.Second, Retry: 7, MaxRetries: 1},
