@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Sinks get the records of the run too, in detail (see engine.Config). Their
 	// errors end it, and are told as they are.
 	Sinks []observe.Sink
+	// Beside get what Sinks do, and may get it in a goroutine of their own, all in the
+	// same: they must share nothing with the others, and be asked only after the run.
+	Beside []observe.Sink
 	// Measured get what comes after the warm-up, and not in detail.
 	Measured []observe.Sink
 	// Cut, if it isn't nil, is set to that of the warm-up, for what is measured by
@@ -67,6 +71,8 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 	for _, s := range o.Sinks {
 		tee = append(tee, outlet{s})
 	}
+	beside, join := o.beside()
+	tee = append(tee, beside...)
 	opened := in.Source
 	if o.Watch != nil {
 		if s := o.Watch(in); s != nil {
@@ -82,9 +88,9 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 	}
 	config := p.Engine(warm(in.Source, cut), tee)
 	config.Drill = drill
-	config.Detail = len(o.Sinks) > 0
+	config.Detail = len(o.Sinks)+len(o.Beside) > 0
 	err = engine.Run(ctx, config)
-	if err = errors.Join(err, workload.CloseSource(opened)); err != nil {
+	if err = errors.Join(err, join(), workload.CloseSource(opened)); err != nil {
 		return nil, runError(err)
 	}
 	r := &Result{Plan: p, Report: summary.Report(), Counts: workload.CountsOf(opened), Outside: outside.share(), Traces: in.reports()}
@@ -97,6 +103,19 @@ func (p *Plan) Simulate(ctx context.Context, o Options) (*Result, error) {
 		r.Report.WarmedUp(said)
 	}
 	return r, r.nonempty()
+}
+
+// beside returns what hands records to o.Beside, in a goroutine if there is more than
+// one processor, and what ends that.
+func (o *Options) beside() (sinks []observe.Sink, join func() error) {
+	for _, s := range o.Beside {
+		sinks = append(sinks, outlet{s})
+	}
+	if len(sinks) == 0 || runtime.GOMAXPROCS(0) == 1 {
+		return sinks, func() error { return nil }
+	}
+	b := observe.NewBeside(observe.Tee(sinks))
+	return []observe.Sink{b}, b.Close
 }
 
 // ReadsStdin tells that p has a trace from standard input, so that it can be simulated

@@ -94,7 +94,7 @@ func newWatcher(kvBlocks int64, runs int) *watcher {
 // watchPlan returns one of a run of p and a page of so many runs, and adds its sinks to o.
 func watchPlan(p *scenario.Plan, runs int, o *scenario.Options) *watcher {
 	w := newWatcher(p.Config.NumGPUBlocks*p.Replicas(), runs)
-	o.Sinks = append(o.Sinks, w.history)
+	o.Beside = append(o.Beside, w.history)
 	o.Measured = append(o.Measured, w.latencies)
 	return w
 }

@@ -221,7 +221,7 @@ func (o *runOptions) writePage(r *scenario.Result, seen *watcher) error {
 
 // simulate runs p for its dialects too, and writes its records if they were asked for.
 func (o *runOptions) simulate(ctx context.Context, p *scenario.Plan, asked scenario.Options) (*scenario.Result, error) {
-	asked.Sinks = append(asked.Sinks, o.why.begin()...)
+	asked.Beside = append(asked.Beside, o.why.begin()...)
 	asked.Measured = append(asked.Measured, o.hist.begin()...)
 	asked.Sinks = append(asked.Sinks, o.export.records()...)
 	to := o.export.calls()
@@ -268,7 +268,7 @@ func (o *runOptions) record(ctx context.Context, p *scenario.Plan, asked scenari
 	if err != nil {
 		return nil, err
 	}
-	asked.Sinks = append(asked.Sinks, w)
+	asked.Beside = append(asked.Beside, w)
 	r, err := simulate(ctx, o.env, p, asked)
 	if err != nil {
 		return nil, err
