@@ -8,7 +8,7 @@ import (
 
 // Width is the most columns of a line of text that can be folded, whatever the
 // terminal, so that the same run prints the same bytes. Tables aren't folded.
-const Width = 100
+const Width = 80
 
 // Hang is the number of columns of an item's name, under which nothing else stands.
 const Hang = 12
@@ -20,7 +20,7 @@ func Item(name, text string) string {
 
 // Fold breaks a line into lines of at most Width columns, those after the first
 // behind hang spaces. It breaks after a comma or semicolon if that leaves no
-// line less than half full, else at a space, one between a number and its unit
+// line less than two thirds full, else at a space, one between a number and its unit
 // only if there is no other, and never within a word: one that is longer than a
 // line stands on its own.
 func Fold(line string, hang int) string {
@@ -48,7 +48,7 @@ func foldAt(line string, hang int) int {
 		}
 		if c == ' ' && column > hang && line[i-1] != ' ' {
 			switch before := line[i-1]; {
-			case (before == ',' || before == ';') && column > Width/2:
+			case (before == ',' || before == ';') && column > Width*2/3:
 				list, space = i, i
 			case before >= '0' && before <= '9':
 				number = i

@@ -40,20 +40,21 @@ func TestFoldLaws(t *testing.T) {
 
 func TestItemByHand(t *testing.T) {
 	list := "max_num_batched_tokens 8192, max_num_seqs 1024, max_model_len 131072, long_prefill_token_threshold 512, async"
-	want := "Engine      max_num_batched_tokens 8192, max_num_seqs 1024, max_model_len 131072,\n" +
-		"            long_prefill_token_threshold 512, async\n"
+	want := "Engine      max_num_batched_tokens 8192, max_num_seqs 1024,\n" +
+		"            max_model_len 131072, long_prefill_token_threshold 512, async\n"
 	if diff := cmp.Diff(want, Item("Engine", list)); diff != "" {
 		t.Error(diff)
 	}
 	prose := strings.Repeat("words without any comma ", 6)
-	want = "Caution     words without any comma words without any comma words without any comma words without\n" +
-		"            any comma words without any comma words without any comma\n"
+	want = "Caution     words without any comma words without any comma words without any\n" +
+		"            comma words without any comma words without any comma words without\n" +
+		"            any comma\n"
 	if diff := cmp.Diff(want, Item("Caution", prose)); diff != "" {
 		t.Error(diff)
 	}
 	waited := strings.Repeat("the last of them waited so long ", 2) + "as all the others do: 95,000 s in the mean"
-	want = "Warning     the last of them waited so long the last of them waited so long as all the others do:\n" +
-		"            95,000 s in the mean\n"
+	want = "Warning     the last of them waited so long the last of them waited so long as\n" +
+		"            all the others do: 95,000 s in the mean\n"
 	if diff := cmp.Diff(want, Item("Warning", waited)); diff != "" {
 		t.Error(diff)
 	}

@@ -83,12 +83,12 @@ func TestClaimOfAScenario(t *testing.T) {
 	args := strings.Fields("claim 5tok/s s.toml --lengths 128/64 --users 1")
 	out := ok(t, args...)
 	for _, want := range []string{"of s.toml the workload, the limits and the pool aren't used", "Simulated   1 combination, of 100 requests", "bf16/bf16"} {
-		if !strings.Contains(out, want) {
+		if !strings.Contains(unfolded(out), want) {
 			t.Errorf("lacks %s:\n%s", want, out)
 		}
 	}
 	args[2] = "-"
-	if o := outcomeWith(t, bounded(), args...); o.code != exitOK || strings.Replace(o.stdout, "of - the", "of s.toml the", 1) != out {
+	if o := outcomeWith(t, bounded(), args...); o.code != exitOK || strings.Replace(unfolded(o.stdout), "of - the", "of s.toml the", 1) != unfolded(out) {
 		t.Errorf("exit %d, %s\n%s, want\n%s", o.code, o.stderr, o.stdout, out)
 	}
 }

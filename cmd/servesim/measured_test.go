@@ -169,7 +169,7 @@ func TestMeasuredRunsAreJudged(t *testing.T) {
 		runs++
 		o := do(t, "analyze", path, "--goodput", "e2e <= 60s, ttft p99 <= 1ms, itl p99 <= 50ms")
 		for _, want := range []string{"\nGoodput     ", " of 300 requests (", "  ttft p99 <= 1ms  FAIL", "Not judged  itl p99 <= 50ms: the source doesn't say when each token came"} {
-			if !strings.Contains(o.stdout, want) {
+			if !strings.Contains(unfolded(o.stdout), want) {
 				t.Errorf("%s: no %q in %s", f.Name(), want, o.stdout)
 			}
 		}

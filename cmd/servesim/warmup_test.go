@@ -86,7 +86,7 @@ func TestWarmUpOfAClosedLoop(t *testing.T) {
 }
 
 func TestWarmUpOfReplications(t *testing.T) {
-	out := ok(t, "run", "--replications", "5", "--set", "requests=300", "--set", "warmup=100")
+	out := unfolded(ok(t, "run", "--replications", "5", "--set", "requests=300", "--set", "warmup=100"))
 	if !strings.Contains(out, "Warm-up     of all runs together 500 requests left out, each by its own (run.warmup)") || !strings.Contains(out, "Runs        5, with 1,000 requests in all") {
 		t.Errorf("replications print %s", out)
 	}
