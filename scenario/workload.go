@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -59,8 +60,25 @@ func (p Part) settle() []strict.Fault {
 	if err != nil {
 		return append(append(faults, specFaults(p.Key, []error{err})...), p.withoutPreset()...)
 	}
+	faults = append(faults, p.unusedPreset(spec)...)
 	p.Spec = spec
 	return append(faults, specFaults(p.Key, spec.Check())...)
+}
+
+// unusedPreset returns a fault if nothing of the preset is left in resolved but how
+// many requests come: what is given beside it takes the place of all the rest.
+func (p Part) unusedPreset(resolved workload.Spec) []strict.Fault {
+	s := p.Spec
+	arrivals := "arrival"
+	if s.Arrival == nil {
+		arrivals = "closed_loop"
+	}
+	used := s.Prompt == nil || s.Output == nil || s.Arrival == nil && s.ClosedLoop == nil
+	if s.Preset == "" || used || len(s.Classes) != len(resolved.Classes) || s.Cancel == nil && resolved.Cancel != nil {
+		return nil
+	}
+	return []strict.Fault{{Key: p.Key + ".preset", Text: fmt.Sprintf(
+		"found %s, of which nothing would be used: %s, prompt and output of %s are given too and come first; take them out, or leave preset out", s.Preset, arrivals, p.Key)}}
 }
 
 // withoutPreset returns the faults that the workload has whatever its preset is:

@@ -167,6 +167,7 @@ func flagFaults() []faultCase {
 		{"vary of a name", map[string]string{"s.toml": small}, "compare s.toml --vary name=a,b", []string{"ambiguous", "model.name"}},
 		withFlags("set without a value", "--set seed", "--set seed", "key=value"),
 		withFlags("seed above 64 bits", "--seed 18446744073709551615", "--seed 18446744073709551615: seed: found 18446744073709551615, which is beyond the 64 bits of a number"),
+		withFlags("preset under lengths and arrivals of the scenario's own", "--set preset=azure-chat", "--set preset=azure-chat", "nothing would be used", "arrival, prompt and output of workload"),
 		withFlags("preset misspelt", "--set preset=azure-cht", `did you mean "azure-chat"?`),
 		withFlags("set of an unknown key", "--set max_num_seq=5", `did you mean "max_num_seqs"?`),
 		withFlags("set of the wrong type", "--set seed=x", `--set seed=x: seed: found the string "x"`),
