@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
 
+	"servesim/analysis"
 	"servesim/capacity"
 	"servesim/scenario"
 	"servesim/sim"
@@ -125,6 +126,29 @@ func (o *capacityOptions) check(cmd *cobra.Command) error {
 	return err
 }
 
+// progress shows the rate that was simulated last and, of a search for the highest
+// rate, the best until now: how many are to come nobody knows. It is nil without a
+// terminal.
+func (o *capacityOptions) progress() *progress {
+	if !o.env.tty {
+		return nil
+	}
+	bar, best := newProgress(o.env.stderr, "searching", -1), 0.0
+	o.converted.Progress = func(t *capacity.Trial) {
+		bar.done += t.Requests
+		text := fmt.Sprintf("%.4g/s %s; ", t.Rate, t.Judgement)
+		if t.Holds && !o.fleet {
+			best = max(best, t.Rate)
+		}
+		if best > 0 {
+			text += fmt.Sprintf("best %.4g/s; ", best)
+		}
+		bar.bar.Describe(text + analysis.Counted(bar.done, "request"))
+		_ = bar.bar.Set64(bar.done) // an ornament must not end the search
+	}
+	return bar
+}
+
 // runCapacity searches and prints what it found.
 func runCapacity(ctx context.Context, o *capacityOptions) error {
 	if o.source.Path == scenario.StdinPath { // every deployment reads it
@@ -139,15 +163,7 @@ func runCapacity(ctx context.Context, o *capacityOptions) error {
 		return err
 	}
 	o.source.Shelf = &scenario.Shelf{}
-	var bar *progress
-	if o.env.tty {
-		bar = newProgress(o.env.stderr, "searching", -1)
-		o.converted.Progress = func(t *capacity.Trial) {
-			bar.done += t.Requests
-			bar.label = strconv.FormatFloat(t.Rate, 'g', 4, 64) + "/s " + string(t.Judgement)
-			bar.show()
-		}
-	}
+	bar := o.progress()
 	found, err := o.find(ctx)
 	bar.finish()
 	if err != nil {

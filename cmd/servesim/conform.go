@@ -60,15 +60,18 @@ func runConform(o conformOptions) error {
 		if err != nil {
 			return err
 		}
-		t := newTally()
+		t, bar := newTally(), newRunsProgress(o.env, pathName(path), len(vectors))
 		for _, v := range vectors {
 			r, err := conform.Replay(v, o.policy, conform.Policy)
 			if err != nil {
+				bar.finish()
 				return &scenario.UsageError{Err: fmt.Errorf("%s: %w", path, err)}
 			}
 			t.add(r)
 			total.add(r)
+			bar.one()
 		}
+		bar.finish()
 		if err := t.write(o.env.stdout, pathName(path)); err != nil {
 			return err
 		}
