@@ -44,7 +44,9 @@ func EngineDefaults(p scheduler.Preset, gpuName, model string) ([]EngineDefault,
 		}
 		h := helps["engine."+key]
 		d := EngineDefault{Option: key, Unit: strings.Trim(h.unit, "-"), Meaning: h.meaning, Value: value, File: p.Source.DefaultOf(key)}
-		if settled {
+		if rule := derived(p, key); rule != "" {
+			d.Value, d.Rule = "", rule
+		} else if settled {
 			d.From = s.Engine.note(key)
 		} else {
 			d.Rule = h.def

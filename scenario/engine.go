@@ -34,6 +34,7 @@ type EngineSection struct {
 	CUDAGraphMode             string   `toml:"cudagraph_mode"`
 	SarathiOptions
 	TensorRTLLMOptions
+	SGLangOptions
 }
 
 // settle gives every absent option that version p has its default, for device d
@@ -44,13 +45,13 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	settle(&e.EnableChunkedPrefill, p.ChunkedPrefill(*e.MaxModelLen))
 	tokens, seqs := p.Limits(d, *e.MaxModelLen, *e.EnableChunkedPrefill, value(e.MaxNumSeqs))
 	settle(&e.MaxNumBatchedTokens, tokens)
-	if !c.OfSarathiServe() {
+	if !c.OfSarathiServe() && c.Policy != scheduler.SGLang {
 		seqs = min(seqs, *e.MaxNumBatchedTokens)
 	}
 	settle(&e.MaxNumSeqs, seqs)
 	settle(&e.BlockSize, c.BlockSize)
 	if !c.OfTensorRTLLM() {
-		settle(&e.GPUMemoryUtilization, p.GPUMemoryUtilization)
+		settle(&e.GPUMemoryUtilization, p.MemoryShare(d, *e.MaxNumBatchedTokens))
 	}
 	settle(&e.SchedulingPolicy, c.SchedulingPolicy)
 	if p.Watermarked {
@@ -60,12 +61,13 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	case scheduler.VLLMV0:
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
-	case scheduler.VLLMV1:
+	case scheduler.VLLMV1, scheduler.SGLang:
 		settle(&e.AsyncScheduling, c.AsyncScheduling)
 		settle(&e.EnablePrefixCaching, c.EnablePrefixCaching)
 	}
 	e.SarathiOptions.settle(p)
 	e.TensorRTLLMOptions.settle(p, *e.EnableChunkedPrefill)
+	e.SGLangOptions.settle(p, value(e.EnablePrefixCaching))
 	settle(&e.LongPrefillTokenThreshold, p.LongPrefillTokenThreshold(*e.MaxModelLen, value(e.MaxNumPartialPrefills)))
 	if c.ReserveFullISL {
 		settle(&e.ReserveFullISL, true)
@@ -111,18 +113,20 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 			})
 		}
 	}
+	sglang := p.Config.Policy == scheduler.SGLang
 	v0, v1 := p.Config.Policy == scheduler.VLLMV0, p.Config.Policy == scheduler.VLLMV1
 	lacks(e.Watermark != nil, p.Watermarked, "watermark", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Watermarked }))
 	lacks(e.ReserveFullISL != nil, p.Config.ReserveFullISL, "scheduler_reserve_full_isl", "versions with it are "+versionsWith(func(p scheduler.Preset) bool { return p.Config.ReserveFullISL }))
 	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "only the V0 engine limits partial prefills")
 	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "only the V0 engine limits partial prefills")
-	lacks(e.EnablePrefixCaching != nil, v1, "enable_prefix_caching", "only the prefix cache of vLLM's V1 engine is modelled")
+	lacks(e.EnablePrefixCaching != nil, v1 || sglang, "enable_prefix_caching", "only the prefix caches of vLLM's V1 engine and of SGLang are modelled")
 	lacks(e.CUDAGraphMode != "", v1, "cudagraph_mode", "it replays graphs for decodes, or none with enforce_eager")
 	trtllm := p.Config.OfTensorRTLLM()
-	lacks(e.AsyncScheduling != nil && !trtllm, v1, "async_scheduling", "it always alternates host and GPU")
+	lacks(e.AsyncScheduling != nil && !trtllm, v1 || sglang, "async_scheduling", "it always alternates host and GPU")
 	lacks(e.AsyncScheduling != nil && trtllm, false, "async_scheduling", "disable_overlap_scheduler is what it has")
 	lacks(e.GPUMemoryUtilization != nil, !trtllm, "gpu_memory_utilization", "free_gpu_memory_fraction is what it has")
-	return append(append(faults, e.SarathiOptions.faults(p)...), e.TensorRTLLMOptions.lacking(p)...)
+	faults = append(faults, e.SarathiOptions.faults(p)...)
+	return append(append(faults, e.TensorRTLLMOptions.lacking(p)...), e.SGLangOptions.faults(p)...)
 }
 
 // config returns the scheduler's configuration that a settled e describes, with
@@ -145,6 +149,7 @@ func (e *EngineSection) config(p scheduler.Preset, blocks int64) scheduler.Confi
 	adopt(&c.MaxLongPartialPrefills, e.MaxLongPartialPrefills)
 	e.SarathiOptions.adopt(&c)
 	e.TensorRTLLMOptions.adopt(&c)
+	e.SGLangOptions.adopt(&c)
 	return c
 }
 

@@ -19,6 +19,9 @@ func (p *Plan) Cautions() []string {
 	if engine := p.Scenario.Host.Engine; p.Setup().Async && strings.HasPrefix(engine, "trtllm") && !p.Machine.Profile.Engine[engine].Overlapped {
 		list = append(list, fmt.Sprintf("host times of %s are fitted to runs replayed with synchronous scheduling, and asynchronous scheduling hides them behind the GPU; TPOT may come out low", engine))
 	}
+	if p.Config.Policy == scheduler.SGLang {
+		list = append(list, fmt.Sprintf("%s schedules as SGLang does, on the kernels and host times that were fitted to %s", p.Scenario.Engine.Policy, p.Scenario.Host.Engine))
+	}
 	if p.Config.OfSarathiServe() {
 		list = append(list, fmt.Sprintf("%s schedules as the sarathi-serve repository does, on the kernels and host times that were fitted to %s", p.Scenario.Engine.Policy, p.Scenario.Host.Engine))
 	}

@@ -116,9 +116,9 @@ func (s *Scenario) settleHost(p *gpu.Profile) []strict.Fault {
 	return nil // an absent mixed_step is 0, with a caution if the fit has one
 }
 
-// device describes the GPU to the defaults of an engine version.
-func (m Machine) device() scheduler.Device {
-	return scheduler.Device{Name: m.Profile.Name, MemoryBytes: m.Profile.Datasheet.HBMBytes}
+// device describes the machine to the defaults of an engine version.
+func (s *Scenario) device(m Machine) scheduler.Device {
+	return scheduler.Device{Name: m.Profile.Name, MemoryBytes: m.Profile.Datasheet.HBMBytes, GPUs: int32(*s.Hardware.TensorParallelSize)}
 }
 
 // Setup returns what the step times and the memory of p depend on.
@@ -146,7 +146,7 @@ func (s *Scenario) Layout(p scheduler.Preset) (gpu.Setup, []strict.Fault) {
 	if faults = append(faults, s.Engine.lacking(p)...); len(faults) > 0 {
 		return gpu.Setup{}, faults
 	}
-	s.Engine.settle(p, m.device(), int32(m.Model.MaxContextTokens))
+	s.Engine.settle(p, s.device(m), int32(m.Model.MaxContextTokens))
 	return s.setup(m), s.Engine.check(p)
 }
 

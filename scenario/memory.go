@@ -39,7 +39,7 @@ func (e *EngineSection) MemoryOptions() gpu.MemoryOptions {
 	return gpu.MemoryOptions{
 		GPUMemoryUtilization: value(e.GPUMemoryUtilization), FreeGPUMemoryFraction: value(e.FreeGPUMemoryFraction),
 		BlockSize: int64(*e.BlockSize), MaxNumBatchedTokens: int64(*e.MaxNumBatchedTokens),
-		MaxNumSeqs: int64(*e.MaxNumSeqs), MaxModelLen: int64(*e.MaxModelLen),
+		MaxNumSeqs: int64(*e.MaxNumSeqs), MaxModelLen: int64(*e.MaxModelLen), StaticShare: e.StaticShare(),
 	}
 }
 

@@ -132,11 +132,14 @@ func (p *Plan) settleEngine(sound bool) []strict.Fault {
 	if !sound || len(faults) > 0 {
 		return faults
 	}
-	s.Engine.settle(preset, p.Machine.device(), int32(p.Machine.Model.MaxContextTokens))
+	s.Engine.settle(preset, s.device(p.Machine), int32(p.Machine.Model.MaxContextTokens))
 	// The most blocks stand for those that the memory is yet to give.
 	p.Config = s.Engine.config(preset, math.MaxInt32)
 	faults = p.causes(append(s.Engine.check(preset), keyedFaults("engine", p.Config.Check())...))
 	faults = append(faults, s.Memory.check()...)
+	if p.Config.Policy == scheduler.SGLang {
+		faults = append(faults, p.sglangFaults()...)
+	}
 	if len(faults) > 0 {
 		return faults
 	}
@@ -147,6 +150,7 @@ func (p *Plan) settleEngine(sound bool) []strict.Fault {
 		return faults
 	}
 	p.Config.NumGPUBlocks = p.Ledger.Blocks()
+	p.settleRunning()
 	p.Config.AllowLivelock = s.Run.AllowLivelock
 	return keyedFaults("engine", p.Config.Check())
 }

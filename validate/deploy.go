@@ -220,7 +220,7 @@ func (d *deployment) limits(r *Row) error {
 // says so if it is another engine or the version is not known.
 func presetOf(r *Row) (name, note string) {
 	if r.Engine != "vllm" {
-		return "vllm@0.20", r.Engine + " has no policy yet: vLLM V1's stands for it"
+		return "vllm@0.20", r.Engine + " is replayed under vLLM V1's policy, not its own"
 	}
 	parts := strings.SplitN(r.Version, ".", 3)
 	if len(parts) < 2 {

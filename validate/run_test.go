@@ -136,7 +136,7 @@ func TestPresets(t *testing.T) {
 		{"vllm", "0.6.3", "vllm@0.8-v0", ""},
 		{"vllm", "", "vllm@0.20", "not stated"},
 		{"vllm", "2023", "vllm@0.8-v0", "V0"},
-		{"trtllm", "1.1.0rc2", "vllm@0.20", "no policy yet"},
+		{"trtllm", "1.1.0rc2", "vllm@0.20", "not its own"},
 	} {
 		name, note := presetOf(&Row{Engine: c.engine, Version: c.version})
 		if name != c.preset || !strings.Contains(note, c.note) || c.note == "" && note != "" {

@@ -32,10 +32,9 @@ func TestVectors(t *testing.T) {
 		matched int
 		skipped map[string]int
 	}{
-		{"named.json", 105, map[string]int{"prefix caching of vLLM V0": 2, "async scheduling, which is not modelled for vllm@0.11": 1, "pipeline parallelism": 3,
-			"speculative tokens": 3, "swap": 1, "no policy for sglang": 32, "block reuse of TensorRT-LLM": 1}},
-		{"random.json", 241, map[string]int{"pipeline parallelism": 8,
-			"no policy for sglang": 60}},
+		{"named.json", 137, map[string]int{"prefix caching of vLLM V0": 2, "async scheduling, which is not modelled for vllm@0.11": 1, "pipeline parallelism": 3,
+			"speculative tokens": 3, "swap": 1, "block reuse of TensorRT-LLM": 1}},
+		{"random.json", 301, map[string]int{"pipeline parallelism": 8}},
 	} {
 		matched, skipped := 0, map[string]int{}
 		for _, v := range shared(t, file.name) {
@@ -122,7 +121,7 @@ func TestFaults(t *testing.T) {
 		{vector, `{"vllm v0.20.1":[]}`, `the list of "vllm v0.20.1" is empty`},
 		{vector, `{"vllm v0.20.1":[{"params":{}}]}`, `vector 1 of "vllm v0.20.1": name: missing`},
 		{vector, `{"vllm v0.20.1":[{"name":"x","requests":[{"id":"A","prompt":1,"out":1}],"steps":[{}]}]}`, "vector x: params: missing"},
-		{vector, `{"sglang":[{"name":"x","requests":[{"id":"A","prompt":1,"out":1}]}]}`, "vector x: no step is recorded of sglang"},
+		{vector, `{"tensorrt":[{"name":"x","requests":[{"id":"A","prompt":1,"out":1}]}]}`, "vector x: no step is recorded of tensorrt"},
 		{`"requests":[{"id":"A","at":0,"prompt":20,"out":2}]`, `"requests":[]`, "vector X: requests: missing"},
 		{`"budget":16`, `"budgett":16`, `vector X: params: unknown key "budgett"; the keys are budget, `},
 		{`"budget":16`, `"Budget":16`, `vector X: params: unknown key "Budget"`},

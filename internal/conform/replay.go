@@ -71,6 +71,8 @@ func familyOf(c scheduler.Config) string {
 		return engineSarathi
 	case c.OfTensorRTLLM():
 		return engineTRTLLM
+	case c.Policy == scheduler.SGLang:
+		return engineSGLang
 	}
 	return engineVLLM
 }
@@ -109,10 +111,12 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 	}
 	c, p := found.Config, &v.Params
 	c.AllowLivelock = true
-	if c.OfSarathiServe() {
+	switch {
+	case c.OfSarathiServe():
 		return v.sarathi(c), nil
-	}
-	if c.OfTensorRTLLM() {
+	case c.Policy == scheduler.SGLang:
+		return v.sglang(c), nil
+	case c.OfTensorRTLLM():
 		return v.TRTLLM.config(c), nil
 	}
 	c.MaxNumBatchedTokens, c.MaxNumSeqs = p.Budget, p.MaxSeqs
@@ -184,6 +188,9 @@ func (v *Vector) Seqs(c scheduler.Config) ([]scheduler.Seq, error) {
 
 // Policy replays v through the policy of sim/scheduler that c describes.
 func Policy(c scheduler.Config, v Vector) (string, error) {
+	if c.Policy == scheduler.SGLang {
+		return sglangPolicy(c, v)
+	}
 	p, err := scheduler.New(c)
 	if err != nil {
 		return "", err
@@ -278,7 +285,9 @@ func (v *Vector) compare(i int, got Step) string {
 	if free, ok := want.free(); ok {
 		checks = append(checks, differ("free blocks", fmt.Sprint(free), fmt.Sprint(*got.Free)))
 	}
-	if want.Running != nil {
+	if v.engine() == engineSGLang {
+		checks = append(checks, v.compareSGLang(i, got))
+	} else if want.Running != nil {
 		checks = append(checks, differ("running", strings.Join(want.Running, " "), strings.Join(got.Running, " ")))
 	}
 	if want.Waiting != nil {

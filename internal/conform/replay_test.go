@@ -117,7 +117,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsSkipped: of the recorded schedules of vLLM, only those that
+// TestNothingElseIsSkipped: of the recorded schedules of engines that have a policy, only those that
 // need a feature which is not here may be left out.
 func TestNothingElseIsSkipped(t *testing.T) {
 	allowed := map[string]bool{"prefix caching of vLLM V0": true, "speculative tokens": true, "pipeline parallelism": true, "swap": true,
@@ -134,7 +134,7 @@ func TestNothingElseIsSkipped(t *testing.T) {
 				t.Error(err)
 			}
 			label := strings.ToLower(v.Label)
-			ours := strings.Contains(label, "vllm") || strings.Contains(label, "sarathi")
+			ours := strings.Contains(label, "vllm") || strings.Contains(label, "sarathi") || strings.Contains(label, "sglang")
 			if r.Skip == "" {
 				replayed[r.Preset]++
 			} else if ours && !allowed[r.Skip] {

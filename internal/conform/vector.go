@@ -44,6 +44,16 @@ type Params struct {
 	// token budget.
 	Kind  string `json:"kind"`
 	Chunk int32  `json:"chunk"`
+	// The others are SGLang's, of which a Chunk of 0 is none at all.
+	Pool       int64    `json:"pool"`
+	MaxPrefill int32    `json:"max_prefill"`
+	MaxRunning int32    `json:"max_running"`
+	Conserv    *float64 `json:"conserv"`
+	Mixed      bool     `json:"mixed"`
+	Radix      *bool    `json:"radix"`
+	IgnoreEOS  bool     `json:"ignore_eos"`
+	Overlap    bool     `json:"overlap"`
+	MaxSteps   int      `json:"maxsteps"` // where the recording was cut
 	// Draft and Swap belong to Spec and Mode, and are not replayed either.
 	Draft int `json:"draft"`
 	Swap  int `json:"swap"`
@@ -120,6 +130,15 @@ type Step struct {
 	Free       *int64   `json:"free"`
 	Running    []string `json:"running"`
 	Waiting    []string `json:"waiting"`
+	// The others are SGLang's; where they are absent they are not compared, but for
+	// Wasted: computed tokens that nobody gets.
+	Wasted    []string `json:"wasted"`
+	Ratio     *float64 `json:"new_token_ratio"`
+	Full      *bool    `json:"batch_is_full"`
+	Available *int64   `json:"avail"`
+	Evictable *int64   `json:"evictable"`
+	// Ended is how many more run, which have ended and not been dropped.
+	Ended int `json:"-"`
 }
 
 // free returns the recorded number of free blocks; ok is false if there is none.
@@ -213,6 +232,12 @@ func (v *Vector) Preset() string {
 				return p.preset
 			}
 		}
+	case engineSGLang:
+		for _, p := range []struct{ part, preset string }{{"0.5.6", "sglang@0.5.6"}, {"d2b3c7fb14", "sglang@2026-02"}} {
+			if strings.Contains(v.Label, p.part) {
+				return p.preset
+			}
+		}
 	}
 	return ""
 }
@@ -222,6 +247,7 @@ const (
 	engineVLLM    = "vllm"
 	engineSarathi = "sarathi"
 	engineTRTLLM  = "tensorrt-llm"
+	engineSGLang  = "sglang"
 )
 
 // engine returns the engine that v was recorded from, or "" if none of ours.
@@ -231,6 +257,8 @@ func (v *Vector) engine() string {
 		return engineSarathi
 	case strings.Contains(label, engineTRTLLM):
 		return engineTRTLLM
+	case strings.Contains(label, engineSGLang):
+		return engineSGLang
 	case strings.Contains(label, engineVLLM):
 		return engineVLLM
 	}

@@ -12,6 +12,7 @@ import (
 // ends those that have all their tokens.
 func (r *replica) apply() error {
 	r.busy = false
+	taken := r.foresee()
 	if err := r.cfg.Sink.Step(&r.rec); err != nil {
 		return err
 	}
@@ -23,8 +24,14 @@ func (r *replica) apply() error {
 			it.r.computed = it.tokens
 			continue
 		}
+		if it.decode && it.r.ended {
+			continue // the scheduler had not seen that it had ended
+		}
 		it.r.compute(it)
-		it.r.computed += it.tokens
+		it.r.computed = it.start + it.tokens
+		if slices.Contains(taken, it.r) {
+			continue
+		}
 		if it.decode || it.last {
 			it.r.token(r.now, r.serial-1)
 			if it.r.emitted == it.r.limit {
@@ -50,8 +57,31 @@ func (r *replica) apply() error {
 	if !r.cfg.Scheduler.AsyncScheduling {
 		r.release()
 	}
-	r.sched.see()
+	if r.next == nil {
+		r.sched.see()
+	}
 	return nil
+}
+
+// foresee plans the next step, if that can take back tokens of the step that ends,
+// and returns whose it takes back.
+func (r *replica) foresee() []*request {
+	if !r.cfg.Scheduler.TakesBack() {
+		return nil
+	}
+	r.sched.see()
+	r.tell()
+	next := r.sched.plan()
+	r.next = &next
+	for _, q := range next.takenBack {
+		if q.gone || q.rec.First == observe.Never {
+			continue
+		}
+		gap := r.ends.Sub(q.last)
+		i := slices.IndexFunc(r.rec.Gaps, func(g observe.Gaps) bool { return g.First == gap })
+		r.rec.Gaps = slices.Delete(r.rec.Gaps, i, i+1)
+	}
+	return next.takenBack
 }
 
 // compute counts the tokens of it, if its client is still there.

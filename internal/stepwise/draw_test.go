@@ -35,6 +35,9 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 	if c.OfTensorRTLLM() {
 		anyTensorRTLLM(t, &c)
 	}
+	if c.Policy == scheduler.SGLang {
+		anySGLang(t, &c)
+	}
 	if c.Policy == scheduler.VLLMV1 {
 		c.Unchunked = rapid.SampledFrom([]scheduler.UnchunkedRule{scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked")
 		c.EnablePrefixCaching, c.UncachedFirst = rapid.IntRange(0, 3).Draw(t, "caching") > 0, rapid.Bool().Draw(t, "uncached first")
@@ -63,6 +66,24 @@ func anyTensorRTLLM(t *rapid.T, c *scheduler.Config) {
 	c.SchedulingPolicy, c.LongPrefillTokenThreshold, c.Watermark = scheduler.FCFS, 0, 0
 	c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, c.MaxNumSeqs, c.BlockSize)
 	c.ContextChunking = rapid.SampledFrom([]scheduler.ChunkingPolicy{scheduler.FirstComeFirstServed, scheduler.EqualProgress}).Draw(t, "context chunking")
+}
+
+// anySGLang turns c into what sglang takes.
+func anySGLang(t *rapid.T, c *scheduler.Config) {
+	c.BlockSize, c.LongPrefillTokenThreshold = 1, 0
+	c.NumGPUBlocks = rapid.Int64Range(20, 200).Draw(t, "tokens")
+	c.MaxPrefillTokens = rapid.Int32Range(1, 80).Draw(t, "max_prefill_tokens")
+	c.ScheduleConservativeness = rapid.SampledFrom([]float64{0.02, 0.1, 0.3, 1, 2}).Draw(t, "schedule_conservativeness")
+	c.EnablePrefixCaching = rapid.IntRange(0, 3).Draw(t, "radix cache") > 0
+	c.IgnoreEOS = !c.EnablePrefixCaching && rapid.Bool().Draw(t, "ignore_eos")
+	c.SchedulingPolicy = scheduler.FCFS
+	if c.EnablePrefixCaching {
+		c.SchedulingPolicy = rapid.SampledFrom([]string{scheduler.FCFS, scheduler.LPM}).Draw(t, "schedule_policy")
+	}
+	c.AsyncScheduling = rapid.Bool().Draw(t, "overlap")
+	if c.EnableMixedChunk = c.EnableChunkedPrefill && rapid.Bool().Draw(t, "enable_mixed_chunk"); c.EnableMixedChunk {
+		c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, c.MaxNumSeqs)
+	}
 }
 
 // anyBlocks draws the hashes of the prompt of r, that may begin as others do.

@@ -109,7 +109,7 @@ func (r *replica) fall(lasts sim.Duration) error {
 		}
 	}
 	r.sched = newPolicy(r.cfg.Scheduler)
-	r.news, r.unseen, r.lost, r.over = nil, nil, 0, false
+	r.news, r.unseen, r.next, r.lost, r.over = nil, nil, nil, 0, false
 	var hit []*request
 	for _, q := range r.live {
 		if q.at == r {

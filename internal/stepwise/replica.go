@@ -20,6 +20,7 @@ type replica struct {
 	up                     sim.Time // of one that is down, when it comes back
 	busy                   bool     // plan is under way
 	plan                   plan
+	next                   *plan // made already, if not nil
 	ends                   sim.Time
 	rank                   int64
 	serial                 int64 // of the next step
@@ -31,8 +32,7 @@ type replica struct {
 
 // choose makes the next plan and begins its step.
 func (r *replica) choose() error {
-	r.tell()
-	plan := r.sched.plan()
+	plan := r.nextPlan()
 	rec := r.describe(plan)
 	if h := r.cfg.Horizon; h > 0 && len(plan.items) > 0 && r.now.Add(rec.First) > sim.Time(h) {
 		r.over = true
@@ -49,6 +49,17 @@ func (r *replica) choose() error {
 	r.idle = r.seen == r.now && len(plan.preempted)+len(plan.dropped) == 0 && !plan.again
 	r.seen = r.now
 	return nil
+}
+
+// nextPlan returns the next plan, which may have been made already.
+func (r *replica) nextPlan() plan {
+	if r.next == nil {
+		r.tell()
+		return r.sched.plan()
+	}
+	plan := *r.next
+	r.next = nil
+	return plan
 }
 
 // arrive queues q, or rejects it.
@@ -106,6 +117,7 @@ func (r *replica) note(p plan) error {
 	for _, q := range p.preempted {
 		q.rec.Preemptions++
 		q.rec.Lost = append(q.rec.Lost, r.serial)
+		q.forget()
 	}
 	for _, d := range p.dropped {
 		if d.r.gone {
@@ -135,7 +147,11 @@ func (r *replica) describe(p plan) observe.StepRun {
 	rec := observe.StepRun{Replica: r.number, Serial: r.serial, Start: r.now, Steps: 1, Running: int32(running), Waiting: int32(waiting),
 		Held: observe.Held(p.held), BlocksUsed: r.sched.used()}
 	var w gpu.Work
-	for _, it := range p.items {
+	for i, it := range p.items {
+		if it.decode {
+			it.start = it.r.known() - 1 // which the plan may not have known
+			p.items[i] = it
+		}
 		c, s := int64(it.tokens), int64(it.start)
 		if it.decode || it.lostDecode {
 			w.DecodeSeqs++

@@ -26,6 +26,7 @@ type item struct {
 type plan struct {
 	items     []item
 	preempted []*request
+	takenBack []*request // of these, those that lose the token of the step under way
 	dropped   []drop
 	held      scheduler.Held // why the head of the queue waits
 	again     bool           // it is empty, but the next may not be
@@ -62,6 +63,9 @@ func newPolicy(c scheduler.Config) policy {
 		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
 		core.usable = c.NumGPUBlocks
 		return &v0{core: core}
+	}
+	if c.Policy == scheduler.SGLang {
+		return newSGLang(c)
 	}
 	if c.OfSarathiServe() {
 		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
@@ -158,12 +162,17 @@ func without(list []*request, q *request) []*request {
 // lose makes q, which is preempted, forget what it computed.
 func (c *core) lose(p *plan, q *request) {
 	c.release(q)
-	q.reached = max(q.reached, q.computed)
-	q.computed, q.decoding = 0, false
+	q.forget()
 	if c.Regenerate {
 		q.limit = q.emitted + int(q.rec.Wanted)
 	}
 	p.preempted = append(p.preempted, q)
+}
+
+// forget makes q, which has lost its KV, compute all again.
+func (q *request) forget() {
+	q.reached = max(q.reached, q.computed)
+	q.computed, q.decoding = 0, false
 }
 
 // itemOf returns the part of n tokens of q.

@@ -68,8 +68,10 @@ func TestEnginesAgreeOnTurns(t *testing.T) {
 		newConfig, source := anyConfig(t), anyTurns(t)
 		got, diff := compare(func() engine.Config {
 			c := newConfig()
-			if c.Scheduler.EnablePrefixCaching = c.Scheduler.Policy == scheduler.VLLMV1; c.Scheduler.EnablePrefixCaching {
+			caches := c.Scheduler.Policy == scheduler.VLLMV1 || c.Scheduler.Policy == scheduler.SGLang
+			if c.Scheduler.EnablePrefixCaching = caches; caches {
 				c.Scheduler.NumGPUBlocks += 60
+				c.Scheduler.IgnoreEOS = false
 			}
 			c.Source = source()
 			return c

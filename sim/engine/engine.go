@@ -63,8 +63,10 @@ type engine struct {
 	limbo   []scheduler.Handle // finished, and maybe still known to the policy
 	group   group
 	run     observe.StepRun
-	serial  int64 // of the next step
-	lost    int32 // preemptions since the last step
+	serial  int64              // of the next step
+	lost    int32              // preemptions since the last step
+	next    *scheduler.Step    // the next plan, if it is made already
+	voided  []scheduler.Handle // whose tokens of the step that ends it takes back
 
 	closed   bool     // it gets no more requests
 	draining bool     // it is to go down when it has none left
@@ -194,8 +196,11 @@ func (p *pool) first() (ends, chooses *engine) {
 
 // choose plans the next step and begins it, or rests if there is none.
 func (e *engine) choose() error {
-	e.tell()
-	step := e.policy.Plan()
+	step := e.next
+	if e.next = nil; step == nil {
+		e.tell()
+		step = e.policy.Plan()
+	}
 	if step.Empty() {
 		if err := e.note(step); err != nil {
 			return err

@@ -102,6 +102,16 @@ func (e *engine) finish() error {
 	if !s.fixed {
 		e.fix(s.k)
 	}
+	done := e.policy.Advance(s.k)
+	e.run.BlocksUsed = e.policy.Peak()
+	e.forget()
+	e.state, e.seen = due, s.end
+	if e.cfg.Scheduler.AsyncScheduling { // the next step is planned as this one starts
+		e.seen = s.from.Add(total(s.durations, s.k-1))
+	}
+	if e.cfg.Scheduler.TakesBack() {
+		done = e.foresee(done)
+	}
 	switch p := s.durations; {
 	case s.step.Decodes == 0:
 	case s.k == 1:
@@ -109,18 +119,11 @@ func (e *engine) finish() error {
 	default:
 		e.tick(e.run.Serial+s.k-1, 1, s.end, s.end.Sub(e.group.last), 0)
 	}
-	done := e.policy.Advance(s.k)
-	e.forget()
-	e.run.BlocksUsed = e.policy.Peak()
 	for i := range s.step.Shares {
 		e.chunk(&s.step.Shares[i], s.end)
 	}
 	if err := e.cfg.Sink.Step(&e.run); err != nil {
 		return err
-	}
-	e.state, e.seen = due, s.end
-	if e.cfg.Scheduler.AsyncScheduling { // the next step is planned as this one starts
-		e.seen = s.from.Add(total(s.durations, s.k-1))
 	}
 	return e.complete(done, s.end)
 }
@@ -199,7 +202,7 @@ func (e *engine) gap(d sim.Duration) {
 // chunk takes in a prompt chunk that the step which ends at end computed.
 func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	l := e.recordChunk(s)
-	if l.place == departed {
+	if l.place.over() {
 		if e.group.members == 0 {
 			e.group.last = end
 		}
@@ -212,7 +215,7 @@ func (e *engine) chunk(s *scheduler.Share, end sim.Time) {
 	l.rec.Computed += int64(s.Tokens)
 	l.rec.Recomputed += int64(max(0, min(l.reached, s.Start+s.Tokens)-s.Start))
 	l.reached = max(l.reached, s.Start+s.Tokens)
-	if !s.Last {
+	if !s.Last || slices.Contains(e.voided, s.Seq) {
 		return
 	}
 	e.token(l, end)

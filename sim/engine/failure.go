@@ -152,7 +152,7 @@ func (e *engine) fail(t sim.Time) error {
 	if err != nil {
 		return err
 	}
-	e.policy, e.state, e.group, e.lost = policy, down, group{}, 0
+	e.policy, e.state, e.group, e.lost, e.next = policy, down, group{}, 0, nil
 	e.news, e.told = e.news[:0], 0
 	e.ages = ages{}
 	for _, h := range hit {

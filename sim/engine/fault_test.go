@@ -200,14 +200,14 @@ func TestLongRuns(t *testing.T) {
 
 func TestUnknownPolicy(t *testing.T) {
 	c := small(t, "vllm@0.20", requests())
-	c.Scheduler.Policy = "sglang"
+	c.Scheduler.Policy = "none such"
 	c.Sink = &kept{}
 	var names []string
 	for _, p := range scheduler.Policies() {
 		names = append(names, p.Name)
 	}
 	err := engine.Run(context.Background(), c)
-	if want := `policy: unknown policy "sglang"; the policies are ` + strings.Join(names, ", "); err == nil || !strings.Contains(err.Error(), want) {
+	if want := `policy: unknown policy "none such"; the policies are ` + strings.Join(names, ", "); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Run returns %v; want %s", err, want)
 	}
 }

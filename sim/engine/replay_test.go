@@ -36,7 +36,7 @@ func h100Config(tb testing.TB, preset string) engine.Config {
 	device := scheduler.Device{Name: profile.Name, MemoryBytes: 80 * (1 << 30)}
 	c.MaxNumBatchedTokens, c.MaxNumSeqs = version.Limits(device, c.MaxModelLen, c.EnableChunkedPrefill, 0)
 	ledger, err := gpu.NewLedger(setup, gpu.MemoryOptions{
-		GPUMemoryUtilization: version.GPUMemoryUtilization, BlockSize: int64(c.BlockSize),
+		GPUMemoryUtilization: version.MemoryShare(device, c.MaxNumBatchedTokens), BlockSize: int64(c.BlockSize),
 		MaxNumBatchedTokens: int64(c.MaxNumBatchedTokens), MaxNumSeqs: int64(c.MaxNumSeqs)})
 	check(err)
 	c.NumGPUBlocks = ledger.Blocks()

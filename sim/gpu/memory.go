@@ -23,6 +23,9 @@ type MemoryOptions struct {
 	// MaxModelLen is the length in tokens of which one sequence must fit; 0 does
 	// not check.
 	MaxModelLen int64
+	// StaticShare tells that the share holds neither activations nor CUDA graphs,
+	// as SGLang's mem_fraction_static.
+	StaticShare bool
 	// Overrides replaces lines of the ledger, by name, with bytes on each GPU.
 	Overrides map[string]int64
 	// NumGPUBlocksOverride is the number of blocks that an engine printed at its

@@ -40,6 +40,9 @@ func (s Setup) ledger(o MemoryOptions) (*Ledger, error) {
 	}
 	l.KVBytes = l.ShareBytes
 	for i, name := range ledgerItems() {
+		if o.StaticShare && (name == "activations" || name == "graphs") {
+			continue
+		}
 		item := LedgerItem{Name: name, Bytes: int64(math.Ceil(bytes[i]))}
 		if given, ok := o.Overrides[name]; ok {
 			item.Bytes, item.Overridden = given, true

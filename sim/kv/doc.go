@@ -6,4 +6,7 @@
 // are used again, by runs of blocks with one history, not block by block. Blocks
 // gives every block an identity, a reference count and a place on the free list,
 // as the engines do; it is the slow form that the fast ones are tested against.
+//
+// Radix is the other kind of prefix cache, SGLang's: a tree that shares single tokens
+// and evicts the leaf that was used longest ago.
 package kv

@@ -188,7 +188,7 @@ func (b *batch) evict(h Handle) {
 		b.stalls++
 	}
 	s.served = false
-	b.step.Preempted = append(b.step.Preempted, Loss{h, s.computed, s.emitted})
+	b.step.Preempted = append(b.step.Preempted, Loss{Seq: h, Tokens: s.computed, Emitted: s.emitted})
 	b.drop(h)
 	s.state = waiting
 }

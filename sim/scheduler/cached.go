@@ -10,7 +10,7 @@ type hit struct {
 
 // newCache returns the prefix cache that c describes, nil if there is none.
 func newCache(c *Config) *kv.Prefix {
-	if !c.EnablePrefixCaching {
+	if !c.EnablePrefixCaching || c.Policy == SGLang { // which has one of its own
 		return nil
 	}
 	order := kv.Append

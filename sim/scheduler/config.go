@@ -40,6 +40,8 @@ const (
 const (
 	FCFS     = "fcfs"
 	Priority = "priority"
+	// LPM is SGLang's: first what the radix cache has most of.
+	LPM = "lpm"
 )
 
 // ChunkingPolicy says how TensorRT-LLM divides a step among prompts that do not all
@@ -54,6 +56,10 @@ const (
 	// EqualProgress gives each in turn one unit, again and again.
 	EqualProgress ChunkingPolicy = "EQUAL_PROGRESS"
 )
+
+// sgSpareInput is the number of tokens by which SGLang wants a prompt to be shorter
+// than a request may be.
+const sgSpareInput = 5
 
 // maxBlockSize is the largest block that is supported, in tokens.
 const maxBlockSize = 1 << 16
@@ -117,6 +123,20 @@ type Config struct {
 	ChunkSchedule ChunkSchedule
 	// ContextChunking (trtllm, with chunked prefill) divides a step among prompts.
 	ContextChunking ChunkingPolicy
+	// MaxPrefillTokens (sglang) is the most prompt tokens of a step that holds
+	// several prompts.
+	MaxPrefillTokens int32
+	// EnableMixedChunk (sglang) lets decodes run beside prompts.
+	EnableMixedChunk bool
+	// ScheduleConservativeness (sglang) scales the share of their outputs that
+	// running requests are expected to make yet.
+	ScheduleConservativeness float64
+	// IgnoreEOS (sglang without a radix cache) admits by a forecast of every
+	// request's memory, as the engine does of requests that ignore the end token.
+	IgnoreEOS bool
+	// CachesOutput (sglang) leaves the output of a request that has ended in the
+	// radix cache beside its prompt (not in v0.5.6).
+	CachesOutput bool
 	// AllowLivelock keeps a request that can never fit in the queue, where it
 	// blocks the ones behind it for ever, as the real engine does.
 	AllowLivelock bool
@@ -150,6 +170,10 @@ func (c *Config) OfTensorRTLLM() bool {
 	return false
 }
 
+// TakesBack tells that a plan can take back a token of the step before, of which
+// the engine has not seen the result: it comes with the Loss of its sequence.
+func (c *Config) TakesBack() bool { return c.Policy == SGLang && c.AsyncScheduling }
+
 // ReservesModelLen tells that a request holds blocks for max_model_len tokens
 // from its admission to its end.
 func (c *Config) ReservesModelLen() bool { return c.Policy == Orca || c.Policy == Static }
@@ -165,6 +189,10 @@ func (c *Config) OutputLimit(prompt int32) int32 {
 	switch room := c.MaxModelLen - prompt; {
 	case c.OfSarathiServe():
 		return math.MaxInt32
+	case c.Policy == SGLang && room <= 1+sgSpareInput:
+		return 0
+	case c.Policy == SGLang:
+		return max(1, int32(min(int64(room), c.NumGPUBlocks-int64(prompt)))-2)
 	case c.Policy == VLLMV0:
 		return room + 1
 	case room == 0 && !c.RefuseFullPrompt:
@@ -172,6 +200,14 @@ func (c *Config) OutputLimit(prompt int32) int32 {
 	default:
 		return room
 	}
+}
+
+// otherOrder returns the scheduling policy that there is beside FCFS.
+func (c *Config) otherOrder() string {
+	if c.Policy == SGLang {
+		return LPM
+	}
+	return Priority
 }
 
 // Check returns all faults of c, joined, or nil.
@@ -206,8 +242,8 @@ func (c *Config) Check() error {
 	if c.LongPrefillTokenThreshold < 0 {
 		fault("long_prefill_token_threshold: found %d; it must be 0 (no cap) or more", c.LongPrefillTokenThreshold)
 	}
-	if c.SchedulingPolicy != FCFS && c.SchedulingPolicy != Priority {
-		fault("scheduling_policy: found %q; it must be fcfs or priority", c.SchedulingPolicy)
+	if c.SchedulingPolicy != FCFS && c.SchedulingPolicy != c.otherOrder() {
+		fault("scheduling_policy: found %q; it must be fcfs or %s", c.SchedulingPolicy, c.otherOrder())
 	}
 	if !(c.Watermark >= 0 && c.Watermark < 1) {
 		fault("watermark: found %v; it must be at least 0 and less than 1", c.Watermark)

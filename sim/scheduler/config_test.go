@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		{v1(func(c *config) { c.Unchunked = scheduler.UnchunkedIgnore }), ""},
 		{v1(func(c *config) { c.MaxNumPartialPrefills, c.MaxLongPartialPrefills = 0, 0 }), ""}, // V0's
 		{v0(func(c *config) { c.Unchunked, c.Victim = "", "" }), ""},                           // V1's
-		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0, sarathi, orca, static, prefill-first, simple-chunking, trtllm-noevict, trtllm-maxutil, trtllm-static`},
+		{v1(func(c *config) { c.Policy = "vllm" }), `policy: unknown policy "vllm"; the policies are vllm-v1, vllm-v0, sarathi, orca, static, prefill-first, simple-chunking, trtllm-noevict, trtllm-maxutil, trtllm-static, sglang`},
 		{v1(func(c *config) { c.MaxNumBatchedTokens = 0 }), "max_num_batched_tokens: found 0; it must be at least 1"},
 		{v1(func(c *config) { c.MaxNumSeqs = -1 }), "max_num_seqs: found -1; it must be at least 1"},
 		{v1(func(c *config) { c.MaxModelLen = 0 }), "max_model_len: found 0; it must be at least 1"},
@@ -233,7 +233,7 @@ func TestFindPreset(t *testing.T) {
 	}
 	_, err := scheduler.FindPreset("vllm@0.9")
 	want := `unknown engine version "vllm@0.9"; the versions are vllm@0.11, vllm@0.20, vllm@main, vllm@0.8-v0, sarathi-serve@2026-01, sarathi-serve-orca@2026-01, ` +
-		"sarathi-serve-static@2026-01, sarathi-serve-vllm@2026-01, sarathi-serve-simple@2026-01, trtllm@main, trtllm-maxutil@main, trtllm-static@main"
+		"sarathi-serve-static@2026-01, sarathi-serve-vllm@2026-01, sarathi-serve-simple@2026-01, trtllm@main, trtllm-maxutil@main, trtllm-static@main, sglang@0.5.6, sglang@2026-02"
 	if text(err) != want {
 		t.Errorf("FindPreset returns\n%v\nwant\n%s", err, want)
 	}

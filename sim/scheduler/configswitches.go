@@ -2,8 +2,8 @@ package scheduler
 
 // checkSwitches checks what only one policy uses.
 func (c *Config) checkSwitches(fault func(string, ...any)) {
-	if _, known := findPolicy(c.Policy); known && c.EnablePrefixCaching && c.Policy != VLLMV1 {
-		fault("enable_prefix_caching: found true, which is modelled for %s alone; set false", VLLMV1)
+	if _, known := findPolicy(c.Policy); known && c.EnablePrefixCaching && c.Policy != VLLMV1 && c.Policy != SGLang {
+		fault("enable_prefix_caching: found true, which is modelled for %s and %s alone; set false", VLLMV1, SGLang)
 	}
 	switch c.Policy {
 	case VLLMV1:
@@ -43,6 +43,9 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 		c.checkTensorRTLLM(fault)
 	} else if c.ContextChunking != "" {
 		fault("context_chunking_policy: found %q; %s has none; take it out", c.ContextChunking, c.Policy)
+	}
+	if c.Policy == SGLang {
+		c.checkSGLang(fault)
 	}
 }
 

@@ -18,4 +18,8 @@
 // before, only that of the one before that: who ended keeps its slot and its
 // blocks for one more step, and the engine, which knows the clock, tells of
 // arrivals a step late.
+//
+// SGLang decodes such a request once more in that step, for nothing, and a plan of
+// it can take back the token of the step before from a request that it retracts
+// (Loss.Discarded): its caller makes the next plan before it hands tokens out.
 package scheduler

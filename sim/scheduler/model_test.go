@@ -1,78 +1,12 @@
 package scheduler_test
 
 import (
-	"fmt"
 	"slices"
-	"testing"
 
 	"pgregory.net/rapid"
 
 	"servesim/sim/scheduler"
 )
-
-// modes calls test for every policy, chunked or not, under both scheduling
-// policies where it has them, with a function that draws the rest of a configuration.
-func modes(t *testing.T, test func(t *testing.T, draw func(*rapid.T) scheduler.Config)) {
-	for _, p := range scheduler.Policies() {
-		for _, chunked := range []bool{true, false} {
-			for _, order := range []string{scheduler.FCFS, scheduler.Priority} {
-				c := scheduler.Config{Policy: p.Name}
-				if p.Name == scheduler.VLLMV0 && chunked && order == scheduler.Priority || c.OfTensorRTLLM() && order == scheduler.Priority ||
-					c.OfSarathiServe() && (order == scheduler.Priority || chunked != chunks(p.Name)) {
-					continue // a fault of the configuration
-				}
-				t.Run(fmt.Sprintf("%s/chunked=%v/%s", p.Name, chunked, order), func(t *testing.T) {
-					test(t, func(t *rapid.T) scheduler.Config {
-						c := anyLimits(t, p.Name)
-						c.EnableChunkedPrefill, c.SchedulingPolicy = chunked, order
-						return c
-					})
-				})
-			}
-		}
-	}
-}
-
-// chunks tells that a policy of sarathi-serve computes prompts in chunks.
-func chunks(policy string) bool {
-	return policy == scheduler.Sarathi || policy == scheduler.SimpleChunking
-}
-
-// anyLimits draws limits small enough to preempt, and every version switch.
-func anyLimits(t *rapid.T, policy string) scheduler.Config {
-	c := scheduler.Config{
-		Policy:                    policy,
-		MaxNumBatchedTokens:       rapid.Int32Range(1, 48).Draw(t, "max_num_batched_tokens"),
-		MaxNumSeqs:                rapid.Int32Range(1, 8).Draw(t, "max_num_seqs"),
-		MaxModelLen:               rapid.Int32Range(4, 80).Draw(t, "max_model_len"),
-		BlockSize:                 rapid.SampledFrom([]int32{1, 2, 4, 5, 16}).Draw(t, "block_size"),
-		NumGPUBlocks:              rapid.Int64Range(2, 40).Draw(t, "num_gpu_blocks"),
-		LongPrefillTokenThreshold: rapid.SampledFrom([]int32{0, 0, 1, 3, 8}).Draw(t, "long_prefill_token_threshold"),
-		Watermark:                 rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark"),
-		ReserveFullISL:            rapid.Bool().Draw(t, "scheduler_reserve_full_isl"),
-		Unchunked: rapid.SampledFrom([]scheduler.UnchunkedRule{
-			scheduler.UnchunkedStop, scheduler.UnchunkedSkip, scheduler.UnchunkedIgnore}).Draw(t, "unchunked"),
-		Victim: rapid.SampledFrom([]scheduler.VictimRule{
-			scheduler.VictimGhost, scheduler.VictimRestore, scheduler.VictimShift}).Draw(t, "victim"),
-	}
-	c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "max_num_partial_prefills")
-	c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "max_long_partial_prefills")
-	if c.OfSarathiServe() {
-		c.LongPrefillTokenThreshold = 0
-	}
-	if c.OfTensorRTLLM() {
-		c.LongPrefillTokenThreshold, c.Watermark = 0, 0
-		c.MaxNumBatchedTokens = max(c.MaxNumBatchedTokens, c.MaxNumSeqs, c.BlockSize)
-		c.ContextChunking = rapid.SampledFrom([]scheduler.ChunkingPolicy{scheduler.FirstComeFirstServed, scheduler.EqualProgress}).Draw(t, "context chunking")
-	}
-	if c.ReservesModelLen() {
-		c.NumGPUBlocks += 2 + int64(c.MaxModelLen)/int64(c.BlockSize)*5/4
-	}
-	if policy == scheduler.Sarathi && rapid.Bool().Draw(t, "chunk schedule") {
-		c.ChunkSchedule = scheduler.ChunkSchedule{LowChunkSize: 32, HighChunkSize: 64, MaxTokens: 30, Stages: rapid.Int32Range(1, 4).Draw(t, "stages")}
-	}
-	return c
-}
 
 // newPolicy returns the policy that c describes.
 func newPolicy(t *rapid.T, c scheduler.Config) scheduler.Inspector {
@@ -171,6 +105,8 @@ func (m *model) step() (moved bool) {
 		m.advance(step)
 		m.blocks()
 		m.queues()
+	} else {
+		m.p.Idle()
 	}
 	return moved
 }
@@ -244,6 +180,9 @@ func (m *model) visit(step *scheduler.Step) {
 			}
 			continue
 		}
+		if s != nil && share.Admitted && m.c.EnablePrefixCaching && s.Prompt+s.emitted > share.Start {
+			s.computed = share.Start // what the cache has of it
+		}
 		if s == nil || s.decoding || s.running == share.Admitted || share.Tokens < 1 || s.tokens > 0 ||
 			share.Start != s.computed || share.Last != (share.Start+share.Tokens == s.known()) || share.Start+share.Tokens > s.known() {
 			m.t.Fatalf("%+v is a share of %+v", share, s)
@@ -296,6 +235,14 @@ func (m *model) limits(step *scheduler.Step) {
 		}
 	}
 	budget := max(m.c.MaxNumBatchedTokens, m.c.ChunkSchedule.HighChunkSize)
+	if m.c.Policy == scheduler.SGLang {
+		if len(step.Shares) > 0 && step.Decodes > 0 && !m.c.EnableMixedChunk {
+			m.t.Fatalf("a step of prompts also decodes: %+v", step)
+		}
+		if !chunked || len(step.Shares) == 0 {
+			tokens = 0 // the first prompt may be of any length, and decodes have no token budget
+		}
+	}
 	if m.c.OfSarathiServe() {
 		if apart := m.c.Policy == scheduler.PrefillFirst || m.c.Policy == scheduler.SimpleChunking; apart && len(step.Shares) > 0 && step.Decodes > 0 {
 			m.t.Fatalf("a step of prompts also decodes: %+v", step)
@@ -332,7 +279,7 @@ func (m *model) blocks() {
 		switch {
 		case m.c.ReservesModelLen():
 			tokens = m.c.MaxModelLen
-		case m.c.Policy != "vllm-v1" && !s.decoding:
+		case m.c.Policy != scheduler.VLLMV1 && m.c.Policy != scheduler.SGLang && !s.decoding:
 			tokens = s.known()
 		}
 		held += int64((tokens + m.c.BlockSize - 1) / m.c.BlockSize)

@@ -46,7 +46,7 @@ func Presets() []Preset {
 			Devices: vllmDevices(), Source: vllmSource("main (5ac2684976, 2026-08-07)", "vllm/config/vllm.py")},
 		{Name: "vllm@0.8-v0", Summary: "vLLM 0.8, V0 engine", Config: v0, GPUMemoryUtilization: 0.9, Watermarked: true,
 			Devices: everywhere(2048, 256), Source: v0Source()},
-	}, append(sarathiServe(), tensorRTLLM()...)...)
+	}, append(append(sarathiServe(), tensorRTLLM()...), sglangs()...)...)
 }
 
 // sarathiServe lists the schedulers of the sarathi-serve repository.
@@ -102,8 +102,10 @@ func FindPreset(name string) (Preset, error) {
 type Device struct {
 	// Name is the GPU's, in any case.
 	Name string
-	// MemoryBytes is its memory.
+	// MemoryBytes is its memory, as the driver reports it.
 	MemoryBytes float64
+	// GPUs is the number of them that share the model; 0 is 1.
+	GPUs int32
 }
 
 // meets tells that d is one of the devices that l is for.
@@ -143,6 +145,9 @@ func (p Preset) Limits(d Device, maxModelLen int32, chunked bool, givenSeqs int3
 		return maxModelLen, seqs
 	case !chunked && !p.Config.OfTensorRTLLM():
 		tokens = max(tokens, maxModelLen)
+	}
+	if p.Config.Policy == SGLang && !chunked {
+		return p.Config.MaxPrefillTokens, seqs
 	}
 	if p.Config.Policy != VLLMV1 {
 		return tokens, seqs

@@ -64,6 +64,8 @@ func (p *pair) step(arrivals int) (moved bool) {
 	}
 	p.same()
 	if step.Empty() {
+		p.fast.Idle()
+		p.slow.Idle()
 		return len(step.Preempted)+len(step.Dropped) > 0 || step.Again
 	}
 	most := p.fast.Repeat()

@@ -45,6 +45,9 @@ type Share struct {
 type Loss struct {
 	Seq             Handle
 	Tokens, Emitted int32
+	// Discarded tells that the token of its last step is lost too and is not among
+	// Emitted (sglang with asynchronous scheduling).
+	Discarded bool
 }
 
 // Drop is a sequence that can never be served and has left, and why.
@@ -178,6 +181,7 @@ const (
 	TRTLLMNoEvict = "trtllm-noevict"
 	TRTLLMMaxUtil = "trtllm-maxutil"
 	TRTLLMStatic  = "trtllm-static"
+	SGLang        = "sglang"
 )
 
 // Policies is the whole list: a new policy is one file and one line here.
@@ -193,6 +197,7 @@ func Policies() []Info {
 		{TRTLLMNoEvict, "TensorRT-LLM, GUARANTEED_NO_EVICT: blocks for prompt and output set aside", newTRTLLM},
 		{TRTLLMMaxUtil, "TensorRT-LLM, MAX_UTILIZATION: the last to start is paused for the others", newTRTLLM},
 		{TRTLLMStatic, "TensorRT-LLM, STATIC_BATCH: prompts only while nobody decodes", newTRTLLM},
+		{SGLang, "SGLang: prompts first, in chunks; admission by estimate, retraction", newSGLang},
 	}
 }
 
