@@ -27,6 +27,7 @@ type EngineSection struct {
 	MaxNumPartialPrefills     *int32   `toml:"max_num_partial_prefills"`
 	MaxLongPartialPrefills    *int32   `toml:"max_long_partial_prefills"`
 	SchedulingPolicy          *string  `toml:"scheduling_policy"`
+	PreemptionMode            *string  `toml:"preemption_mode"`
 	Watermark                 *float64 `toml:"watermark"`
 	ReserveFullISL            *bool    `toml:"scheduler_reserve_full_isl"`
 	AsyncScheduling           *bool    `toml:"async_scheduling"`
@@ -61,6 +62,7 @@ func (e *EngineSection) settle(p scheduler.Preset, d scheduler.Device, modelLen 
 	case scheduler.VLLMV0:
 		settle(&e.MaxNumPartialPrefills, c.MaxNumPartialPrefills)
 		settle(&e.MaxLongPartialPrefills, c.MaxLongPartialPrefills)
+		settle(&e.PreemptionMode, scheduler.Recompute)
 	case scheduler.VLLMV1, scheduler.SGLang:
 		settle(&e.AsyncScheduling, c.AsyncScheduling)
 		settle(&e.EnablePrefixCaching, c.EnablePrefixCaching)
@@ -92,6 +94,13 @@ func (e *EngineSection) check(p scheduler.Preset) []strict.Fault {
 	if u := e.GPUMemoryUtilization; u != nil && !(*u > 0 && *u <= 1) {
 		fault("gpu_memory_utilization", "found %v; must be more than 0 and at most 1", *u)
 	}
+	switch mode := value(e.PreemptionMode); mode {
+	case "", scheduler.Recompute:
+	case scheduler.Swap:
+		fault("preemption_mode", "found swap; its schedules are modelled (servesim conform), but not the time that KV takes to the CPU's memory and back, of which there is no measurement for any GPU here; set recompute")
+	default:
+		fault("preemption_mode", "found %q; must be recompute, or swap, which is not simulated", mode)
+	}
 	least, null := int64(1), ""
 	if p.Config.Policy == scheduler.VLLMV1 {
 		least, null = 2, ", of which one is the null block"
@@ -120,6 +129,7 @@ func (e *EngineSection) lacking(p scheduler.Preset) []strict.Fault {
 	lacks(e.MaxNumPartialPrefills != nil, v0, "max_num_partial_prefills", "only the V0 engine limits partial prefills")
 	lacks(e.MaxLongPartialPrefills != nil, v0, "max_long_partial_prefills", "only the V0 engine limits partial prefills")
 	lacks(e.EnablePrefixCaching != nil, v1 || sglang, "enable_prefix_caching", "only the prefix caches of vLLM's V1 engine and of SGLang are modelled")
+	lacks(e.PreemptionMode != nil, v0, "preemption_mode", "only the V0 engine can swap, others compute again")
 	lacks(e.CUDAGraphMode != "", v1, "cudagraph_mode", "it replays graphs for decodes, or none with enforce_eager")
 	trtllm := p.Config.OfTensorRTLLM()
 	lacks(e.AsyncScheduling != nil && !trtllm, v1 || sglang, "async_scheduling", "it always alternates host and GPU")

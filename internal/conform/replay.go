@@ -50,6 +50,10 @@ func Replay(v Vector, policy string, replay Replayer) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("vector %s: %w", v.Name, err)
 	}
+	if v.Params.Mode == scheduler.Swap && c.Policy != scheduler.VLLMV0 {
+		r.Skip = "swap"
+		return r, nil
+	}
 	if c.EnablePrefixCaching && c.Policy == scheduler.VLLMV0 {
 		r.Skip = "prefix caching of vLLM V0"
 		return r, nil
@@ -91,8 +95,6 @@ func (v *Vector) skip() string {
 		return "pipeline parallelism"
 	case p.Depth > 2 || p.Depth > 1 && !p.Async:
 		return "a batch queue other than that of async scheduling"
-	case p.Mode == "swap":
-		return "swap"
 	}
 	return ""
 }
@@ -139,6 +141,9 @@ func (v *Vector) config(preset string) (scheduler.Config, error) {
 	}
 	if found.Watermarked && p.Watermark > 0 {
 		c.Watermark = p.Watermark
+	}
+	if p.Mode == scheduler.Swap && c.Policy == scheduler.VLLMV0 {
+		c.PreemptionMode, c.NumCPUBlocks = scheduler.Swap, p.Swap
 	}
 	if p.MPP != nil {
 		c.MaxNumPartialPrefills = *p.MPP
@@ -257,6 +262,9 @@ func observe(p scheduler.Inspector, c scheduler.Config, v Vector) Step {
 		running, waiting = p.Queues()
 	}
 	got.Running, got.Waiting = ids(running), ids(waiting)
+	if s, ok := p.(interface{ Swapped() []scheduler.Handle }); ok {
+		got.Swapped = ids(s.Swapped())
+	}
 	got.Free = &free
 	return got
 }
@@ -278,6 +286,7 @@ func (v *Vector) compare(i int, got Step) string {
 	checks := []string{
 		differ("tokens", want.Sched.String(), got.Sched.String()),
 		differ("preempted", set(want.Preempt), set(got.Preempt)),
+		differ("swapped out", strings.Join(want.Swapped, " "), strings.Join(got.Swapped, " ")),
 		differ("cached", want.Hit.String(), got.Hit.String()),
 		differ("emitted", set(want.Emit), set(got.Emit)),
 		differ("ended", set(want.Fin), set(got.Fin)),

@@ -54,9 +54,10 @@ type Params struct {
 	IgnoreEOS  bool     `json:"ignore_eos"`
 	Overlap    bool     `json:"overlap"`
 	MaxSteps   int      `json:"maxsteps"` // where the recording was cut
-	// Draft and Swap belong to Spec and Mode, and are not replayed either.
+	// Draft belongs to Spec, and is not replayed either.
 	Draft int `json:"draft"`
-	Swap  int `json:"swap"`
+	// Swap is the number of CPU blocks of mode swap.
+	Swap int64 `json:"swap"`
 }
 
 // Request is one request of a vector.
@@ -124,6 +125,7 @@ type Step struct {
 	Sched      counts   `json:"sched"`
 	Hit        counts   `json:"hit"`
 	Preempt    []string `json:"preempt"`
+	Swapped    []string `json:"swapped"`
 	Emit       emits    `json:"emit"`
 	Fin        []string `json:"fin"`
 	FreeBlocks *int64   `json:"free_blocks"`

@@ -25,6 +25,9 @@ func anyScheduler(t *rapid.T) scheduler.Config {
 		}
 		c.MaxNumPartialPrefills = rapid.Int32Range(1, min(3, c.MaxNumBatchedTokens)).Draw(t, "mpp")
 		c.MaxLongPartialPrefills = rapid.Int32Range(1, c.MaxNumPartialPrefills).Draw(t, "mlpp")
+		if c.SchedulingPolicy == scheduler.FCFS && rapid.Bool().Draw(t, "swap") {
+			c.PreemptionMode, c.NumCPUBlocks = scheduler.Swap, rapid.SampledFrom([]int64{1, 5, 1000, 1000, 1000}).Draw(t, "cpu blocks")
+		}
 	}
 	c.Watermark = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "watermark")
 	c.ReserveFullISL = rapid.Bool().Draw(t, "reserve")

@@ -26,7 +26,8 @@ type request struct {
 	decoding bool // its prompt is done
 	blocks   blockTable
 	chain    kv.Chain
-	hashed   int // blocks, from its first, that are registered
+	hashed   int   // blocks, from its first, that are registered
+	swapped  int64 // blocks that it has in the CPU's memory
 	// sampled and sampledBefore tell that the last step planned and the one before
 	// it sample a token for it.
 	sampled, sampledBefore bool

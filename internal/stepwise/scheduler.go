@@ -62,7 +62,7 @@ func newPolicy(c scheduler.Config) policy {
 	if c.Policy == scheduler.VLLMV0 {
 		core.pool = kv.NewBlocks(c.NumGPUBlocks, int64(c.BlockSize), false, kv.Append)
 		core.usable = c.NumGPUBlocks
-		return &v0{core: core}
+		return &v0{core: core, cpu: c.NumCPUBlocks}
 	}
 	if c.Policy == scheduler.SGLang {
 		return newSGLang(c)

@@ -7,7 +7,11 @@ import (
 )
 
 // v0 is vLLM's V0 scheduler.
-type v0 struct{ core }
+type v0 struct {
+	core
+	swapped []*request
+	cpu     int64 // blocks of the CPU's memory that are free
+}
 
 func (s *v0) fits(*request) string { return "" }
 
@@ -18,14 +22,24 @@ func (s *v0) plan() plan {
 		return s.planChunked()
 	}
 	var p plan
-	s.prefills(&p)
-	if len(p.items) > 0 {
-		return p
+	if len(s.swapped) == 0 {
+		s.prefills(&p)
 	}
-	if s.SchedulingPolicy == scheduler.Priority && len(s.waiting) > 0 {
-		s.force(&p)
+	if len(p.items) == 0 {
+		if s.SchedulingPolicy == scheduler.Priority && len(s.waiting) > 0 {
+			s.force(&p)
+		}
+		s.decodes(&p)
+		s.running = append(s.running, s.swapIn(&p, int(s.MaxNumBatchedTokens)-len(p.items), len(s.running))...)
 	}
-	s.decodes(&p)
+	return s.order(p)
+}
+
+// order says why the head of the queue waits if it is for the order alone.
+func (s *v0) order(p plan) plan {
+	if len(s.waiting)+len(s.swapped) > 0 {
+		p.hold(scheduler.HeldOrder)
+	}
 	return p
 }
 
@@ -124,6 +138,13 @@ func (s *v0) free(p *plan, q *request, touched int64, queue *[]*request) bool {
 	for s.pool.Free() < touched {
 		last := s.running[len(s.running)-1]
 		s.running = s.running[:len(s.running)-1]
+		if s.PreemptionMode == scheduler.Swap {
+			s.swapOut(p, last)
+			if last == q {
+				return false
+			}
+			continue
+		}
 		hopeless := !last.decoding && len(s.running) == 0 && !s.AllowLivelock
 		s.lose(p, last)
 		if hopeless {
@@ -212,19 +233,28 @@ func (s *v0) planChunked() plan {
 			}
 		}
 	}
-	s.chunkedPrefills(&p, budget, slot)
-	s.waiting = append(victims, s.waiting...)
-	return p
-}
-
-// chunkedPrefills admits prompts, cut to the budget and the slot.
-func (s *v0) chunkedPrefills(p *plan, budget, slot int) {
-	served, longs := len(p.items), 0
+	longs := 0
 	for _, q := range s.running {
 		if s.long(q) {
 			longs++
 		}
 	}
+	served := len(p.items)
+	entered := s.swapIn(&p, budget, served)
+	for _, it := range p.items[served:] {
+		budget -= it.tokens
+	}
+	slices.SortStableFunc(entered, func(a, b *request) int { return btoi(b.decoding) - btoi(a.decoding) })
+	s.running = append(entered, s.running...)
+	s.chunkedPrefills(&p, budget, slot, longs)
+	s.waiting = append(victims, s.waiting...)
+	return s.order(p)
+}
+
+// chunkedPrefills admits prompts, cut to the budget and the slot, beside longs long
+// ones that run.
+func (s *v0) chunkedPrefills(p *plan, budget, slot, longs int) {
+	served := len(p.items)
 	several := s.MaxNumPartialPrefills > 1
 	for _, q := range slices.Clone(s.waiting) {
 		if budget == 0 {

@@ -14,12 +14,13 @@ const nobody = Handle(-1)
 type state uint8
 
 const (
-	absent   state = iota
-	waiting        // in the queue
-	prefill        // running, with prompt tokens still to compute
-	decoding       // running, a member of the group
-	stalled        // running, decoding, but not in the group: not served in the last step
-	ended          // running, has all its tokens, but the scheduler has yet to see it
+	absent     state = iota
+	waiting          // in the queue
+	prefill          // running, with prompt tokens still to compute
+	decoding         // running, a member of the group
+	stalled          // running, decoding, but not in the group: not served in the last step
+	ended            // running, has all its tokens, but the scheduler has yet to see it
+	swappedOut       // of vLLM V0: neither running nor in the queue, its blocks in the CPU's memory
 )
 
 // seq is a policy's view of one sequence. Of a member of the group, emitted,

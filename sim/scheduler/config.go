@@ -61,6 +61,13 @@ const (
 // than a request may be.
 const sgSpareInput = 5
 
+// The modes of preemption of vLLM V0: a victim loses its KV blocks and computes
+// its tokens again, or they wait for it in the CPU's memory.
+const (
+	Recompute = "recompute"
+	Swap      = "swap"
+)
+
 // maxBlockSize is the largest block that is supported, in tokens.
 const maxBlockSize = 1 << 16
 
@@ -106,6 +113,11 @@ type Config struct {
 	Unchunked UnchunkedRule `switch:"what becomes, without chunked prefill, of a prompt that is longer than the rest of the budget"`
 	// Victim (vllm-v1) is the rule for victims of the priority policy.
 	Victim VictimRule `switch:"what becomes of the tokens of a victim that stands before the request that needs blocks"`
+	// PreemptionMode (vllm-v0) is Swap, with NumCPUBlocks to swap to, or Recompute,
+	// which an empty one is too.
+	PreemptionMode string
+	// NumCPUBlocks is the number of KV blocks that the CPU's memory holds.
+	NumCPUBlocks int64
 	// MaxNumPartialPrefills and MaxLongPartialPrefills (vllm-v0 with chunked
 	// prefill) limit how many prompts share a step.
 	MaxNumPartialPrefills, MaxLongPartialPrefills int32

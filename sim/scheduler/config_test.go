@@ -80,6 +80,12 @@ func TestCheck(t *testing.T) {
 		{v1(func(c *config) { c.Watermark = math.NaN() }), "watermark: found NaN; it must be at least 0 and less than 1"},
 		{v1(func(c *config) { c.Unchunked = "wait" }), `unchunked rule: found "wait"; it must be stop, skip or ignore`},
 		{v1(func(c *config) { c.Victim = "" }), `victim rule: found ""; it must be ghost, restore or shift`},
+		{v0(func(c *config) { c.PreemptionMode, c.NumCPUBlocks = "swap", 1 }), ""},
+		{v0(func(c *config) { c.PreemptionMode = "swap" }), "num_cpu_blocks: found 0; swapping needs at least 1"},
+		{v0(func(c *config) { c.PreemptionMode = "drop" }), `preemption_mode: found "drop"; it must be recompute or swap`},
+		{v0(func(c *config) { c.PreemptionMode, c.NumCPUBlocks, c.SchedulingPolicy = "swap", 1, "priority" }),
+			"preemption_mode: found swap beside scheduling_policy priority, of which no schedule is recorded; set recompute, or fcfs"},
+		{v1(func(c *config) { c.PreemptionMode, c.NumCPUBlocks = "swap", 1 }), "preemption_mode: found swap, which only vllm-v0 has; set recompute"},
 		{v0(func(c *config) { c.MaxNumPartialPrefills = 0; c.MaxLongPartialPrefills = 1 }),
 			"max_num_partial_prefills: found 0; it must be at least 1, and at most max_num_batched_tokens (2048) so that each prompt gets a token\n" +
 				"max_long_partial_prefills: found 1; it must be at least 1 and at most max_num_partial_prefills (0)"},

@@ -47,6 +47,22 @@ func (c *Config) checkSwitches(fault func(string, ...any)) {
 	if c.Policy == SGLang {
 		c.checkSGLang(fault)
 	}
+	c.checkSwap(fault)
+}
+
+// checkSwap checks the mode of preemption.
+func (c *Config) checkSwap(fault func(string, ...any)) {
+	switch {
+	case c.PreemptionMode != "" && c.PreemptionMode != Recompute && c.PreemptionMode != Swap:
+		fault("preemption_mode: found %q; it must be recompute or swap", c.PreemptionMode)
+	case c.PreemptionMode != Swap:
+	case c.Policy != VLLMV0:
+		fault("preemption_mode: found swap, which only %s has; set recompute", VLLMV0)
+	case c.SchedulingPolicy == Priority:
+		fault("preemption_mode: found swap beside scheduling_policy priority, of which no schedule is recorded; set recompute, or fcfs")
+	case c.NumCPUBlocks < 1:
+		fault("num_cpu_blocks: found %d; swapping needs at least 1", c.NumCPUBlocks)
+	}
 }
 
 // checkSarathi checks what the policies of sarathi-serve do not have, or need.

@@ -83,6 +83,7 @@ func v0Source() Source {
 		Scheduler: "vllm/core/scheduler.py, vllm/core/block_manager.py",
 		Defaults: []OptionsFile{
 			{"vllm/core/block_manager.py", []string{"watermark"}},
+			{"vllm/core/scheduler.py", []string{"preemption_mode"}},
 			{"config.json of the model", []string{"max_model_len"}},
 			{"vllm/engine/arg_utils.py", []string{"enable_chunked_prefill"}},
 			{"vllm/config.py", nil},

@@ -2,9 +2,8 @@ package scheduler
 
 import "slices"
 
-// v0 is vLLM's V0 scheduler without chunked prefill, with preemption by
-// recompute: while any prompt can start, a step holds whole prompts only and
-// every decode waits.
+// v0 is vLLM's V0 scheduler. Without chunked prefill, while any prompt can start,
+// a step holds whole prompts only and every decode waits.
 //
 // Source: vllm/core/scheduler.py and vllm/core/block_manager.py at v0.8.5.
 type v0 struct {
@@ -14,10 +13,12 @@ type v0 struct {
 	reserve  int64    // blocks that an admission leaves free
 	victims  []Handle // chunked: preempted in this step, to be queued after it
 	served   []Handle // chunked: scratch for the new running list
+	swapping
 }
 
 func newV0(c Config) Inspector {
 	p := &v0{batch: newBatch(c), chunked: c.EnableChunkedPrefill, reserve: c.watermark()}
+	p.swapping = swapping{swapped: emptyList(), cpu: c.NumCPUBlocks}
 	p.priority = c.SchedulingPolicy == Priority
 	return p
 }
@@ -33,24 +34,46 @@ func (p *v0) Add(h Handle, s Seq) {
 }
 
 // Abort implements Policy.
-func (p *v0) Abort(h Handle) { p.abort(h) }
+func (p *v0) Abort(h Handle) {
+	if p.seqs[h].state == swappedOut {
+		p.leaveCPU(h)
+		p.seqs[h].state = absent
+		p.forget(h)
+		return
+	}
+	p.abort(h)
+}
 
 // Plan implements Policy.
 func (p *v0) Plan() *Step {
 	p.step.reset()
+	p.entered = p.entered[:0]
 	if p.chunked {
 		p.planChunked()
-		return &p.step
+	} else {
+		p.planWhole()
 	}
-	p.prefillPass()
+	if p.queue.n+p.swapped.n > 0 {
+		p.hold(HeldOrder)
+	}
+	return &p.step
+}
+
+// planWhole is a step without chunked prefill: prompts, or else decodes.
+func (p *v0) planWhole() {
+	if p.swapped.n == 0 {
+		p.prefillPass()
+	}
 	if len(p.step.Shares) > 0 {
-		return &p.step
+		return
 	}
 	if p.priority && p.queue.n > 0 {
 		p.forcePreemption()
 	}
 	p.decodePass()
-	return &p.step
+	if p.canSwapIn() {
+		p.swapIn(p.MaxNumBatchedTokens-p.step.Decodes, p.running.n)
+	}
 }
 
 // prefillPass admits whole prompts from the queue.
@@ -199,23 +222,32 @@ func (p *v0) freeBlocks(i int, touched int64) bool {
 		last := len(p.order) - 1
 		h := p.order[last]
 		p.order = p.order[:last]
-		hopeless := p.seqs[h].state == prefill && p.running.n == 1 && !p.AllowLivelock
-		p.evict(h)
-		switch {
-		case hopeless:
-			p.step.Dropped = append(p.step.Dropped, Drop{h, reasonAppend})
-		case p.chunked:
-			p.victims = append(p.victims, h)
-			p.step.Held = HeldBlocks
-		default:
-			p.pushFront(&p.queue, h)
-			p.step.Held = HeldBlocks
-		}
+		p.preempt(h)
 		if last == i {
 			return false
 		}
 	}
 	return true
+}
+
+// preempt takes the running sequence h out of the step that is planned.
+func (p *v0) preempt(h Handle) {
+	if p.PreemptionMode == Swap {
+		p.swapOut(h)
+		return
+	}
+	hopeless := p.seqs[h].state == prefill && p.running.n == 1 && !p.AllowLivelock
+	p.evict(h)
+	switch {
+	case hopeless:
+		p.step.Dropped = append(p.step.Dropped, Drop{h, reasonAppend})
+	case p.chunked:
+		p.victims = append(p.victims, h)
+		p.step.Held = HeldBlocks
+	default:
+		p.pushFront(&p.queue, h)
+		p.step.Held = HeldBlocks
+	}
 }
 
 // Repeat implements Policy.
@@ -224,7 +256,7 @@ func (p *v0) Repeat() int64 {
 	if s.Decodes == 0 || len(s.Shares) > 0 || len(s.Preempted)+len(s.Dropped) > 0 || p.stalls > 0 || len(p.partial) > 0 {
 		return 1
 	}
-	if p.priority && p.queue.n > 0 {
+	if p.priority && p.queue.n > 0 || p.swapped.n > 0 || len(p.entered) > 0 {
 		return 1
 	}
 	return p.repeat(1)
@@ -251,6 +283,11 @@ func (p *v0) Visit(f func(h Handle, tokens int32)) {
 		return
 	}
 	for h := p.running.head; h != nobody; h = p.seqs[h].next {
+		if p.seqs[h].state == decoding && !slices.Contains(p.entered, h) {
+			f(h, 1)
+		}
+	}
+	for _, h := range p.entered {
 		if p.seqs[h].state == decoding {
 			f(h, 1)
 		}

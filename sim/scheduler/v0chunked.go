@@ -5,7 +5,12 @@ package scheduler
 func (p *v0) planChunked() {
 	slot := p.slotBudget()
 	budget, seqs := p.runningPass(slot)
-	p.chunkedPrefillPass(budget, slot, seqs)
+	longs := p.runningLongs()
+	if p.canSwapIn() {
+		budget, seqs = p.swapIn(budget, seqs)
+		p.enteredFirst()
+	}
+	p.chunkedPrefillPass(budget, slot, seqs, longs)
 	for _, h := range p.victims {
 		p.pushFront(&p.queue, h)
 	}
@@ -121,9 +126,8 @@ func (p *v0) classOf(h Handle) int {
 }
 
 // chunkedPrefillPass admits prompts from the queue, cut to what is left of the
-// budget and of the slot.
-func (p *v0) chunkedPrefillPass(budget, slot, seqs int32) {
-	longs := p.runningLongs()
+// budget and of the slot, beside longs long ones that run.
+func (p *v0) chunkedPrefillPass(budget, slot, seqs, longs int32) {
 	several := p.MaxNumPartialPrefills > 1
 	for h := p.queue.head; h != nobody; {
 		if budget == 0 {
