@@ -44,7 +44,7 @@ func TestRecordedTracesAreAccountedFor(t *testing.T) {
 func TestConform(t *testing.T) {
 	named, random := shared(t, "vectors/named.json"), shared(t, "vectors/random.json")
 	out := ok(t, "conform", named, random)
-	for _, want := range []string{named + ": 137 of 137 replayed", random + ": 301 of 301 replayed", "2 files: 438 of 438 replayed", "read     30: not recorded from an engine that ran", "skipped", "prefix caching of vLLM V0"} {
+	for _, want := range []string{named + ": 138 of 138 replayed", random + ": 301 of 301 replayed", "2 files: 439 of 439 replayed", "read     30: not recorded from an engine that ran", "skipped", "prefix caching of vLLM V0"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
