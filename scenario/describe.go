@@ -129,6 +129,19 @@ func (p *Plan) limits() []string {
 	return list
 }
 
+// Prompts says how a vLLM engine divides prompts among steps, such as "computes each
+// prompt whole, in one step"; empty of other engines, and where options make exceptions.
+func (p *Plan) Prompts() string {
+	e := &p.Scenario.Engine
+	switch {
+	case !strings.HasPrefix(e.Policy, "vllm@") || *e.LongPrefillTokenThreshold > 0:
+		return ""
+	case !*e.EnableChunkedPrefill:
+		return "computes each prompt whole, in one step"
+	}
+	return fmt.Sprintf("cuts prompts into chunks, of at most %s tokens a step", analysis.Grouped(int64(*e.MaxNumBatchedTokens)))
+}
+
 // drawn describes a drawn workload.
 func drawn(s *workload.Spec) string {
 	var parts []string

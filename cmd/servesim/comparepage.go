@@ -21,6 +21,7 @@ func (o *compareOptions) writePage(c *analysis.Comparison, results []*scenario.R
 		if err != nil {
 			return err
 		}
+		run.Prompts = r.Plan.Prompts()
 		runs = append(runs, run)
 	}
 	var plans []*scenario.Plan

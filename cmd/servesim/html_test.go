@@ -40,6 +40,47 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// TestPagesAreSmall holds pages below 3 MB, however long runs are, of as many runs as
+// the manual says: runs of a thousand seconds fill the cells of time that figures have,
+// so that longer ones have no more points.
+func TestPagesAreSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("eight runs take long")
+	}
+	path := filepath.Join(t.TempDir(), "page.html")
+	var sizes []int64
+	for _, requests := range []string{"requests=4500", "requests=9000"} {
+		ok(t, "compare", "--set", requests, "--vary", "max_num_batched_tokens=256,512,1024,2048,4096,8192,16384,32768", "--html", path)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, info.Size())
+	}
+	if sizes[1] > 3_000_000 || sizes[1] > sizes[0]+sizes[0]/10 {
+		t.Errorf("pages have %d bytes, of runs that are twice as long %d; they may have 3,000,000, and little more for more requests", sizes[0], sizes[1])
+	}
+}
+
+// TestNoGapIsSaid holds that pages of runs without a gap, or without a first token, have
+// no empty figure first, and say what there is.
+func TestNoGapIsSaid(t *testing.T) {
+	for name, c := range map[string]struct{ trace, want, not string }{
+		"no gap":    {`{"arrival":0,"prompt":20,"output":1}` + "\n", "Each curve is the share of values that are longer", "Gaps between tokens: when"},
+		"no answer": {`{"arrival":0,"prompt":9999999,"output":5}` + "\n", "No request has a first token", "<section class=\"first\""},
+	} {
+		inFolder(t, map[string]string{"t.jsonl": c.trace})
+		ok(t, "run", "--trace", "t.jsonl", "--html", "x.html")
+		b, err := os.ReadFile("x.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(b); !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+			t.Errorf("%s: the page lacks %q, or has %q", name, c.want, c.not)
+		}
+	}
+}
+
 // TestHTMLFaults holds what is said of pages that can't be.
 func TestHTMLFaults(t *testing.T) {
 	folder := t.TempDir()

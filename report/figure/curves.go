@@ -13,6 +13,10 @@ import (
 // mostPoints is the most points of a series.
 const mostPoints = 600
 
+// share returns the most points of a series over time of each of so many runs, so that
+// a figure of many runs isn't larger than one of two.
+func share(runs int) int { return 2 * mostPoints / max(2, runs) }
+
 // ECDF returns the share of requests, or of gaps for ITL, that had a latency of at most
 // so much: a panel for each of metrics, a line for each run.
 func ECDF(metrics []Metric, runs []Run) *Figure {

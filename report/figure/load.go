@@ -100,7 +100,7 @@ func Goodput(t *Table) (*Figure, error) {
 			lowest = min(lowest, slices.Min(s.Low))
 		}
 	}
-	f.Panels[0].Y.Min, f.Panels[0].Y.Max = max(0, float64(math.Floor(lowest/10)*10)-1), 101
+	f.Panels[0].Y.Min, f.Panels[0].Y.Max = max(0, float64(math.Floor(lowest/10)*10)-1), 100.5
 	return f.complete(), nil
 }
 

@@ -35,8 +35,12 @@ func State(runs []Run) *Figure {
 			unit = 100 / float64(h.kvBlocks)
 		}
 		w, u, b := h.waiting.series(r.Name, i, 1), h.running.series(r.Name, i, 1), h.blocks.series(r.Name, i, unit)
+		for _, s := range []*Series{&w, &u, &b} {
+			s.thinned(share(len(runs)))
+		}
 		waiting.Series, running.Series, blocks.Series = append(waiting.Series, w), append(running.Series, u), append(blocks.Series, b)
 		e, n := h.evictions(r.Name, i)
+		e.thinned(share(len(runs)))
 		if n > 0 {
 			preempted.Series = append(preempted.Series, e)
 		}
@@ -60,8 +64,13 @@ func (l *level) series(name string, index int, unit float64) Series {
 	for i := range y {
 		y[i] *= unit
 	}
-	keep := thin(x, y, mostPoints)
-	return Series{Label: name, Role: RoleRun, Index: index, Shape: Line, X: pick(x, keep), Y: pick(y, keep)}
+	return Series{Label: name, Role: RoleRun, Index: index, Shape: Line, X: x, Y: y}
+}
+
+// thinned leaves at most so many points, none of which has more than its place.
+func (s *Series) thinned(most int) {
+	keep := thin(s.X, s.Y, most)
+	s.X, s.Y = pick(s.X, keep), pick(s.Y, keep)
 }
 
 // evictions returns the preemptions of each cell, and of all.
@@ -74,8 +83,6 @@ func (h *History) evictions(name string, index int) (s Series, all int64) {
 			all += n
 		}
 	}
-	keep := thin(s.X, s.Y, mostPoints)
-	s.X, s.Y = pick(s.X, keep), pick(s.Y, keep)
 	return s, all
 }
 

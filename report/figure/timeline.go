@@ -17,7 +17,7 @@ func Timeline(runs []Run) *Figure {
 	var counts, said []string
 	for i := range runs {
 		if r := &runs[i]; r.History != nil {
-			f.Panels = append(f.Panels, timelineOf(r, i))
+			f.Panels = append(f.Panels, timelineOf(r, i, share(len(runs))))
 			counts = append(counts, gapCounts(r))
 			said = append(said, gapText(r))
 		}
@@ -28,8 +28,8 @@ func Timeline(runs []Run) *Figure {
 	return f.complete()
 }
 
-// timelineOf returns the panel of one run.
-func timelineOf(r *Run, index int) Panel {
+// timelineOf returns the panel of one run, each class with at most so many points.
+func timelineOf(r *Run, index, most int) Panel {
 	h := r.History
 	p := Panel{
 		Title: r.Name,
@@ -37,7 +37,7 @@ func timelineOf(r *Run, index int) Panel {
 		Y:     Axis{Label: "gap between tokens", Unit: "ms", Scale: Log},
 	}
 	for class := range classes {
-		if s := h.gaps.longest(class); len(s.X) > 0 {
+		if s := h.gaps.longest(class, most); len(s.X) > 0 {
 			p.Series = append(p.Series, s)
 		}
 	}
@@ -52,8 +52,8 @@ func timelineOf(r *Run, index int) Panel {
 	return p
 }
 
-// longest returns the longest gap of a class in each cell.
-func (g *gaps) longest(class int) Series {
+// longest returns the longest gap of a class in each cell, at most so many.
+func (g *gaps) longest(class, most int) Series {
 	s := Series{Label: classTitle(class), Shape: Dots, Role: RoleUsual}
 	if class >= byPrompt {
 		s.Role, s.Index = RoleStall, class-byPrompt
@@ -66,7 +66,7 @@ func (g *gaps) longest(class int) Series {
 		s.X, s.Y = append(s.X, one.end.Seconds()), append(s.Y, one.length.Milliseconds())
 		s.IDs, s.Notes = append(s.IDs, one.culprit), append(s.Notes, one.note())
 	}
-	keep := thin(s.X, logs(s.Y), mostPoints)
+	keep := thin(s.X, logs(s.Y), most)
 	s.X, s.Y, s.IDs, s.Notes = pick(s.X, keep), pick(s.Y, keep), pick(s.IDs, keep), pick(s.Notes, keep)
 	return s
 }

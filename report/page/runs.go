@@ -1,14 +1,13 @@
 package page
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"servesim/analysis"
 	"servesim/report"
 	"servesim/report/figure"
 	"servesim/report/lives"
-	"servesim/sim"
 )
 
 // A Run is one that a page shows.
@@ -20,6 +19,9 @@ type Run struct {
 	Slow []lives.Life
 	// Facts say what ran.
 	Facts []Fact
+	// Prompts says what its engine does with a prompt, as what follows the run's name
+	// in a sentence; empty if that isn't known.
+	Prompts string
 }
 
 // A Draw draws a figure as a still picture, in SVG.
@@ -55,7 +57,7 @@ func OfComparison(c *Content, said *analysis.Comparison) (*Page, error) {
 		p.Verdict = verdictOfMany(said)
 	}
 	list, _ := figuresOf(c.Runs)
-	p.Why = contrastOf(list)
+	p.Why = strings.TrimSpace(promptsOf(c.Runs) + " " + contrastOf(list))
 	for _, r := range c.Runs {
 		p.Facts = append(p.Facts, Fact{Text: r.Name + ":"})
 		p.Facts = append(p.Facts, r.Facts...)
@@ -67,15 +69,17 @@ func OfComparison(c *Content, said *analysis.Comparison) (*Page, error) {
 func (p *Page) compose(content *Content) error {
 	runs := content.Runs
 	list, history := figuresOf(runs)
-	p.Reading = reading(history)
+	gaps := history && len(known(runs, figure.ITL)) > 0
+	first := known(runs, figure.ITL, figure.TTFT)
+	p.Reading = reading(gaps, len(first))
 	if history && slices.ContainsFunc(runs, func(r Run) bool { return r.Report.WarmUp != nil }) {
 		p.Reading += " Figures in time, blame and lives have the warm-up too, which tables and distributions leave out."
 	}
 	c := composer{draw: content.Draw, runs: len(runs)}
-	if history {
+	if gaps {
 		p.First = c.pictures(figure.Stalls(list))
 	} else {
-		p.First = c.pictures(figure.CCDF(known(runs, figure.ITL, figure.TTFT), list))
+		p.First = c.pictures(figure.CCDF(first, list))
 	}
 	p.add(Section{Title: "Tables", Blocks: content.Blocks})
 	all := known(runs, figure.TTFT, figure.TPOT, figure.ITL, figure.E2E)
@@ -91,7 +95,7 @@ func (p *Page) compose(content *Content) error {
 
 // distributionNote says how distributions of so many runs are read.
 func distributionNote(runs int) string {
-	marks := "Lines across are"
+	marks := "Lines are"
 	if runs > 1 {
 		marks = "Rings are"
 	}
@@ -192,63 +196,14 @@ func (c *composer) slowest(runs []Run) Section {
 	return s
 }
 
-// reading says how the first figure is read.
-func reading(history bool) string {
-	if !history {
-		return "Each line is the share of values that are longer than so much; lines across are percentiles and the worst."
+// reading says how the first figure is read, of gaps over time or of so many
+// latencies.
+func reading(gaps bool, latencies int) string {
+	switch {
+	case latencies == 0:
+		return "No request has a first token: there is no latency to show."
+	case !gaps:
+		return "Each curve is the share of values that are longer than so much; lines are percentiles and the worst."
 	}
 	return "Left: the longest gaps between two tokens of an answer as the run went, coloured by the length of the prompt that others waited for. Right, at the same heights: how many gaps are longer. Lines across mark P99, P99.9 and the worst gap."
-}
-
-// contrastOf says how many long gaps and how many short ones the runs have whose worst
-// gaps differ most, empty if there are not two.
-func contrastOf(runs []figure.Run) string {
-	calm, rough := 0, 0
-	worst := func(i int) sim.Duration { return runs[i].Report.ITL.Max }
-	for i := range runs {
-		if !runs[i].Report.ITL.OK {
-			return ""
-		}
-		if worst(i) < worst(calm) {
-			calm = i
-		}
-		if worst(i) > worst(rough) {
-			rough = i
-		}
-	}
-	long := roundAbove(worst(calm))
-	if calm == rough || worst(rough) < long {
-		return ""
-	}
-	at := func(i int, d sim.Duration) int64 { return runs[i].Latencies.AtLeast(figure.ITL, d) }
-	text := fmt.Sprintf("%s has %s of %s or more, %s none", runs[rough].Name, analysis.Counted(at(rough, long), "gap"), brief(long), runs[calm].Name)
-	for d := long; d > runs[calm].Report.ITL.Mean; d = roundBelow(d - 1) {
-		if a, b := at(rough, d), at(calm, d); b > 2*a {
-			return text + fmt.Sprintf("; of %s or more it has %s, %s %s: few long stalls against many short ones.", brief(d), analysis.Grouped(a), runs[calm].Name, analysis.Grouped(b))
-		}
-	}
-	return text + "."
-}
-
-// roundAbove returns the least of 1, 2 and 5 ms, and their tenfolds, that isn't below d.
-func roundAbove(d sim.Duration) sim.Duration {
-	for unit := sim.Millisecond; ; unit *= 10 {
-		for _, k := range []sim.Duration{1, 2, 5} {
-			if k*unit >= d || unit > sim.Duration(1e17) {
-				return k * unit
-			}
-		}
-	}
-}
-
-// roundBelow returns the greatest of those that isn't above d, 0 if there is none.
-func roundBelow(d sim.Duration) (below sim.Duration) {
-	for unit := sim.Millisecond; unit <= d; unit *= 10 {
-		for _, k := range []sim.Duration{1, 2, 5} {
-			if k*unit <= d {
-				below = k * unit
-			}
-		}
-	}
-	return below
 }

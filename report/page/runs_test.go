@@ -43,7 +43,7 @@ func compared(t *testing.T, draw Draw) (*Page, error) {
 		if err := r.History.Finish(); err != nil {
 			t.Fatal(err)
 		}
-		r.Report, r.Slow = said.Report, slow.List()
+		r.Report, r.Slow, r.Prompts = said.Report, slow.List(), p.Prompts()
 		runs, named = append(runs, r), append(named, analysis.Run{Name: setting, Report: said.Report, Pairs: pairs})
 	}
 	c, err := analysis.Compare(named)
@@ -62,7 +62,7 @@ func TestComparisonTellsWhy(t *testing.T) {
 	}
 	for text, wants := range map[string][]string{
 		p.Verdict: {"From enable_chunked_prefill=false to max_num_batched_tokens=512: ", "P99 worst gap falls ", "-fold, from ", "P99 TTFT rises from "},
-		p.Why:     {"enable_chunked_prefill=false has ", "max_num_batched_tokens=512 none; ", "few long stalls against many short ones."},
+		p.Why:     {"Every answer waits", "enable_chunked_prefill=false computes each prompt whole, in one step; max_num_batched_tokens=512 cuts prompts into chunks, of at most 512 tokens a step. Of ", " or more enable_chunked_prefill=false has ", "max_num_batched_tokens=512 none; ", "few long stalls against many short ones."},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
