@@ -177,7 +177,7 @@ func TestTablePages(t *testing.T) {
 	for name, args := range map[string]string{
 		"sweep":    "sweep plan.toml --out out",
 		"capacity": "capacity s.toml" + hastily,
-		"fleet":    "capacity s.toml --for-rate 20" + hastily,
+		"fleet":    "capacity s.toml --for-rate 20 --requests 1000",
 		"gate":     "gate gate.toml",
 		"hardware": "hardware h100 b200 --scenario s.toml" + hastily,
 	} {
