@@ -47,17 +47,8 @@ func (r *record) Request(q *observe.Request) error {
 
 // replay gives the records to a sink.
 func (r *record) replay(t failer, to observe.Sink) {
-	for _, x := range r.all {
-		var err error
-		switch x := x.(type) {
-		case *observe.StepRun:
-			err = to.Step(x)
-		case *observe.Request:
-			err = to.Request(x)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := r.give(to); err != nil {
+		t.Fatal(err)
 	}
 }
 
