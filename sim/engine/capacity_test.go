@@ -56,6 +56,24 @@ func capacityPerS(preset string) float64 {
 		return 18.6
 	case "vllm@0.8-v0":
 		return 18.5
+	case "sarathi-serve@2026-01":
+		return 17.5
+	case "sarathi-serve-orca@2026-01": // blocks for max_model_len are few requests' worth
+		return 1.18
+	case "sarathi-serve-static@2026-01":
+		return 0.86
+	case "sarathi-serve-vllm@2026-01":
+		return 16.7
+	case "sarathi-serve-simple@2026-01":
+		return 14.8
+	case "trtllm@main":
+		return 20.1
+	case "trtllm-maxutil@main":
+		return 19.7
+	case "trtllm-static@main":
+		return 1.95
+	case "sglang@0.5.6", "sglang@2026-02":
+		return 18.9
 	}
 	return 19.1
 }
@@ -74,7 +92,7 @@ func TestCapacity(t *testing.T) {
 		if os.Getenv("SERVESIM_LARGE") == "" {
 			continue
 		}
-		lo, hi := 1.0, 100.0
+		lo, hi := 0.1, 100.0
 		for hi-lo > 0.01 {
 			if mid := (lo + hi) / 2; growing(t, c, 500_000, mid) {
 				hi = mid

@@ -114,6 +114,9 @@ func TestPoliciesSeeTheSameArrivals(t *testing.T) {
 		} {
 			c := networked(t, p.Name, n)
 			change(&c)
+			if c.Scheduler.ReservesModelLen() {
+				c.Scheduler.MaxModelLen = 32768 // for which 3,000 blocks are enough
+			}
 			k := run(t, c)
 			got := givens(t, k)
 			if what == "no way back" {
