@@ -54,7 +54,6 @@ type sgSeq struct {
 	kept    int32     // its tokens that are in the tree
 	covered int32     // its tokens that its last batch of prompts knew
 	entry   int64     // into the running list
-	last    bool      // its part of the pending step ended its prompt
 }
 
 // The constants of new_token_ratio and of retraction, which SGLang takes from its
