@@ -50,6 +50,9 @@ func drawRun(t *rapid.T, hasty bool) engine.Config {
 	c.MaxNumSeqs, c.MaxModelLen, c.BlockSize = rapid.Int32Range(1, 6).Draw(t, "max_num_seqs"), 96, 4
 	c.MaxNumBatchedTokens = rapid.Int32Range(96, 128).Draw(t, "max_num_batched_tokens")
 	c.NumGPUBlocks = rapid.Int64Range(26, 60).Draw(t, "num_gpu_blocks")
+	if c.Policy == scheduler.SGLang { // which counts KV memory in tokens
+		c.NumGPUBlocks, c.BlockSize = c.NumGPUBlocks*int64(c.BlockSize), 1
+	}
 	var requests []workload.Request
 	arrival := sim.Time(0)
 	for i := range rapid.IntRange(1, 25).Draw(t, "requests") {

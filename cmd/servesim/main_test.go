@@ -128,7 +128,8 @@ func TestPrintedScenarioIsWhatRan(t *testing.T) {
 		{"loop.toml", "--seed", "9", "--set", "max_output=7"},
 		{"--trace", "trace.csv", "--set", "transform.rate=2.5", "--set", "class=chat"},
 		{"merge.toml"},
-		{"merge.toml", "--set", "preset=azure-chat", "--set", "transform.rate=1.5", "--set", "from=1s"},
+		{"merge.toml", "--set", "transform.rate=1.5", "--set", "from=1s"},
+		{"--set", "requests=50", "--set", "preset=azure-chat", "--set", "transform.rate=1.5", "--set", "from=1s"},
 	} {
 		inFolder(t, map[string]string{"loop.toml": loop, "trace.csv": azure, "merge.toml": merging})
 		printed := ok(t, append([]string{"run", "--print"}, args...)...)
