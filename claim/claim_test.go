@@ -87,9 +87,11 @@ func TestLargerClaimsArePossibleInFewerPlaces(t *testing.T) {
 		}
 		for _, r := range readings(f, gpus) {
 			more := r
-			more.Value *= rapid.Float64Range(1, 10).Draw(t, "times")
+			times := rapid.Float64Range(1, 10).Draw(t, "times")
 			if r.Quantity.Latency() {
-				more.Value = r.Value * r.Value / more.Value
+				more.Value /= times
+			} else {
+				more.Value *= times
 			}
 			if more.Reached(p) && !r.Reached(p) || r.Needs(p) > more.Needs(p) || r.Share(r.Most(p)) < more.Share(more.Most(p)) {
 				t.Fatalf("%v: %g is reached: %v, %g: %v", p, r.Value, r.Reached(p), more.Value, more.Reached(p))
